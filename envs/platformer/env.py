@@ -1,0 +1,135 @@
+"""The platformer: run right over hills of steps, 128x128 pixels, eight actions, fixed length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from envs.core import Metric, Outcome
+from envs.keys import LEVEL, SCENE, named_key
+from envs.platformer import level, scene
+from envs.platformer.dynamics import Dynamics, Latent
+from envs.platformer.render import render
+from envs.platformer.scene import Look, Pool, Scene
+
+METRICS = (
+    Metric("success", 1.0, (0.0, 1.0), binary=True, doc="the final distance reaches the goal"),
+    Metric("distance", 490.0, unit="px", doc="final column minus the column of the start"),
+    Metric("progress", 1.0, doc="distance over the distance of success, unclipped"),
+    Metric("return", 2600.0, doc="undiscounted sum of rewards"),
+    Metric("success_once", 1.0, (0.0, 1.0), binary=True, doc="the goal was reached at some step"),
+)
+
+
+class Params(NamedTuple):
+    """The traced part of a configuration: a number is [low, high], equal ends unless it is a range."""
+
+    control: dict[str, jax.Array]  # path -> f32[2]
+    visual: dict[str, jax.Array]  # path -> f32[2]
+    pools: dict[str, Pool]
+    light_colors: jax.Array  # f32[5, 3]
+
+
+class State(NamedTuple):
+    latent: Latent  # what decides rewards
+    scene: Scene  # what only shows
+    key: jax.Array  # the episode's key
+
+
+@dataclass(frozen=True)
+class Platformer:
+    """The static part of one platformer configuration (see `envs.core.Env` for the contract)."""
+
+    dynamics: Dynamics
+    look: Look
+    ranged_control: tuple[str, ...] = ()  # parameters given as ranges, drawn once per episode
+    ranged_visual: tuple[str, ...] = ()
+
+    num_actions = 8
+    metrics = METRICS
+
+    @property
+    def horizon(self) -> int:
+        return self.dynamics.horizon
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        return (self.look.height, self.look.width, 3)
+
+    def reset(self, key: jax.Array, params: Params) -> State:
+        """Start the episode of `key` on a level drawn from it."""
+        level_key = jax.random.fold_in(key, LEVEL)
+        drawn = _draw_ranges(level_key, params.control, self.ranged_control)
+        control = _resolve(params.control, drawn)
+        count = level.segments(self.dynamics.length, self.dynamics.run_width)
+        return self._start(key, level.generate(level_key, control, count), params, drawn)
+
+    def reset_to(self, key: jax.Array, tops: jax.Array, params: Params) -> State:
+        """Start on a given level: `tops` is the top row of each flat segment, int[segments]."""
+        drawn = _draw_ranges(
+            jax.random.fold_in(key, LEVEL), params.control, self.ranged_control
+        )
+        return self._start(key, tops.astype(jnp.int16), params, drawn)
+
+    def _start(self, key, tops, params: Params, drawn: dict) -> State:
+        latent = self.dynamics.spawn(tops, _resolve(params.control, drawn), drawn)
+        scene_key = jax.random.fold_in(key, SCENE)
+        seen = _draw_ranges(scene_key, params.visual, self.ranged_visual)
+        values = _resolve(params.visual, seen)
+        drawing = scene.draw_scene(self.look, scene_key, params, values, latent.spawn_x)
+        return State(latent, drawing._replace(drawn=seen), key)
+
+    def step(self, state: State, action: jax.Array, params: Params) -> tuple[State, Outcome]:
+        """Advance one step; `action` is i32[], a bit mask: 1 left, 2 right, 4 jump."""
+        control = _resolve(params.control, state.latent.drawn)
+        latent, outcome = self.dynamics.transition(state.latent, action, control)
+        visual = _resolve(params.visual, state.scene.drawn)
+        margins = visual["camera.left_margin"], visual["camera.right_margin"]
+        moved = scene.advance(self.look, state.scene, latent.x, margins)
+        return State(latent, moved, state.key), outcome
+
+    def observe(self, state: State, params: Params) -> jax.Array:
+        """Return the picture of one state, u8[H, W, 3]."""
+        return self.observe_batch(jax.tree.map(lambda leaf: leaf[None], state), params)[0]
+
+    def observe_batch(self, states: State, params: Params) -> jax.Array:
+        """Return the pictures of N states, u8[N, H, W, 3]; the same as `vmap(observe)`, faster."""
+        latent = states.latent
+        count = latent.x.shape[0]
+
+        def per_lane(table: dict, drawn: dict) -> dict[str, jax.Array]:
+            fixed = {name: jnp.broadcast_to(ends[0], (count,)) for name, ends in table.items()}
+            return {**fixed, **drawn}
+
+        thickness = per_lane(
+            {"layout.ground_thickness": params.control["layout.ground_thickness"]},
+            {name: latent.drawn[name] for name in latent.drawn if name.endswith("_thickness")},
+        )["layout.ground_thickness"]
+        return render(
+            self.look, latent.tops, latent.x, latent.y, latent.t, thickness,
+            states.scene, per_lane(params.visual, states.scene.drawn), params.light_colors,
+        )  # fmt: skip
+
+
+def _draw_ranges(key: jax.Array, table: dict[str, jax.Array], ranged: tuple[str, ...]) -> dict:
+    """Draw this episode's value of every parameter that is a range, each with its own key."""
+    return {
+        name: jax.random.uniform(
+            named_key(key, name), minval=table[name][0], maxval=table[name][1]
+        )
+        for name in ranged
+    }
+
+
+def _resolve(table: dict[str, jax.Array], drawn: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """Return f32[] per parameter: the fixed numbers, and what this episode drew for the ranges."""
+    return {**{name: ends[0] for name, ends in table.items()}, **drawn}
+
+
+def pad_pool(members: list[Any], length: int, dtype: Any) -> Pool:
+    """Return a pool padded to `length` by repeating its last member."""
+    padded = members + [members[-1]] * (length - len(members))
+    return Pool(jnp.asarray(padded, dtype), jnp.int32(len(members)))

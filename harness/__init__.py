@@ -1,0 +1,1 @@
+"""The harness: policies in, rollouts, statistics, verdicts, reports."""

@@ -1,0 +1,1 @@
+"""Suites of train/held-out pairs: which configurations are compared, as data."""

@@ -1,0 +1,1 @@
+"""Reference agents, trained through the same public interfaces that users have."""
