@@ -62,6 +62,7 @@ class Config(Group):
     """One side of a pair, on the host: validated values, a digest, and `build()`."""
 
     environment: ClassVar[str] = ""
+    version: ClassVar[int] = 1  # raised when a default or the meaning of a parameter changes
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Config:
@@ -75,13 +76,12 @@ class Config(Group):
     def to_dict(self) -> dict[str, Any]:
         """Return every parameter as nested plain data (what YAML holds)."""
         nested: dict[str, Any] = {}
-        for path, spec, value in parameters.walk(self):
+        for path, _, value in parameters.walk(self):
             *groups, name = path.split(".")
             place = nested
             for group in groups:
                 place = place.setdefault(group, {})
             place[name] = _plain(value)
-            del spec
         return nested
 
     def effective(self) -> dict[str, Any]:
@@ -90,8 +90,15 @@ class Config(Group):
 
     @property
     def digest(self) -> str:
-        """sha256 over the effective, resolved values: equal digests mean equal behaviour."""
-        return parameters.digest({"environment": self.environment, **self.effective()})
+        """sha256 over what effectively differs from the defaults: equal digests, equal behaviour.
+
+        Leaving the defaults out keeps digests when a parameter is added; `version` guards the rest.
+        """
+        usual = type(self)().effective()
+        own = {path: value for path, value in self.effective().items() if usual.get(path) != value}
+        absent = sorted(usual.keys() - self.effective().keys())
+        named = {"environment": self.environment, "version": self.version}
+        return parameters.digest({**named, "values": own, "without effect": absent})
 
     def build(self) -> tuple[Env, Any]:
         """Return (Env, Params): the static part, and the traced numbers and tables."""

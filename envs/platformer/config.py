@@ -8,9 +8,9 @@ the palette it is validated against; speeds honour their minimum; unknown keys a
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from envs.core import Config
+from envs.core import Config, Env
 from envs.errors import InputError
 from envs.parameters import (
     CONTROL,
@@ -272,7 +272,14 @@ class PlatformerConfig(Config):
                 f"which leaves no room for an agent {body} px high"
             )
 
-    def build(self):
+    def effective(self) -> dict[str, Any]:
+        """As in `Config`; a black background is what it looks like, a pool of one colour."""
+        values = super().effective()
+        if values["background.mode"] == "black":
+            values |= {"background.mode": "color", "background.color_names": [[0, 0, 0]]}
+        return values
+
+    def build(self) -> tuple[Env, Any]:
         from envs.platformer.build import build
 
         return build(self)

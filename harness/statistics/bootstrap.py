@@ -27,7 +27,7 @@ CDF_TOLERANCE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Resamples:
-    """Resamples of S seeds. weights f64[R, S] sum to one per row; probability f64[R] sums to one."""
+    """Resamples of S seeds: weights f64[R, S], each row summing to one, probability f64[R]."""
 
     weights: F64
     probability: F64

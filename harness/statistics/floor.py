@@ -17,7 +17,7 @@ from harness.statistics.bootstrap import z_quantile
 from harness.statistics.checks import check_level, check_seeds
 from harness.statistics.metric import Metric
 from harness.statistics.results import spread_sd
-from harness.statistics.samples import F64, Scores, read_arms, row_mean, row_means
+from harness.statistics.samples import F64, Scores, read_arms, read_rows, row_mean, row_means
 from harness.statistics.variance import all_or_none, arm_variance
 
 ROUGH_SEEDS = 10  # below this many seeds a spread is only roughly known
@@ -95,6 +95,8 @@ def measured_aa(train: Scores, again: Scores | None = None) -> float | None:
     first = [row[np.isfinite(row)] for row in read_arms({"train": train}).arms["train"]]
     if again is not None:
         arms = read_arms({"train": train, "again": again}, paired=False).arms
+        if not arms["train"]:
+            return None
         return float(np.mean(row_means(arms["train"]) - row_means(arms["again"])))
     if not first or any(row.size < 2 for row in first):
         return None
@@ -108,9 +110,10 @@ def replay_check(first: Scores, second: Scores, *, stochastic: bool = False) -> 
     A deterministic policy must repeat itself exactly: otherwise `invalid`, or `stochastic_policy`
     if it was declared to sample without a key.
     """
-    rows = zip(_read(first), _read(second), strict=True)
-    same = all(np.array_equal(one, two, equal_nan=True) for one, two in rows)
-    if same:
+    one, two = read_rows(first, "first"), read_rows(second, "second")
+    if [row.size for row in one] != [row.size for row in two]:
+        raise ValueError("replay check: both evaluations need the same seeds and episodes")
+    if all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, two, strict=True)):
         return None
     return "stochastic_policy" if stochastic else "invalid"
 
@@ -190,7 +193,3 @@ def _tolerance(metric: Metric, tolerance: float | None) -> float:
     if not tolerance >= 0:
         raise ValueError(f"tolerance: {tolerance!r} for {metric.name}; must be zero or positive")
     return float(tolerance)
-
-
-def _read(scores: Scores) -> list[F64]:
-    return [np.asarray(row, dtype=np.float64) for row in scores]  # type: ignore[union-attr]

@@ -19,7 +19,7 @@ from harness.statistics.results import (
     make_interval,
     single_intervals,
 )
-from harness.statistics.samples import F64, ArmSamples, Scores, read_arms, row_mean, row_means
+from harness.statistics.samples import F64, ArmSamples, Scores, read_arms, row_means
 from harness.statistics.variance import (
     all_or_none,
     arm_variance,
@@ -80,9 +80,7 @@ def split_gap(
         raise ValueError("heldouts: no held-out side; give at least one, by name")
     settings = Settings(level, scope, method, seed)
     sides = {
-        name: paired_gap(
-            train, scores, metric, level=level, scope=scope, method=method, seed=seed
-        )
+        name: paired_gap(train, scores, metric, level=level, scope=scope, method=method, seed=seed)
         for name, scores in heldouts.items()
     }
     if len(sides) == 1:
@@ -252,6 +250,3 @@ def _in_place(samples: ArmSamples, rows: Sequence[F64]) -> tuple[F64, ...]:
         full[index] = row
         placed.append(full)
     return tuple(placed)
-
-
-__all__ = ["arm_interval", "joint_variance", "paired_gap", "row_mean", "split_gap"]

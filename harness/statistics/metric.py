@@ -18,7 +18,7 @@ class Metric:
     binary        every score is 0 or 1; gaps then use smoothed proportions
     bounds        (smallest, largest) possible score, or None where there is none
     scale         size of a full change, in the metric's own unit; the tolerance is 5 % of it
-    direction     `higher` or `lower`: which way is better. Gaps are turned so that a loss is positive
+    direction     `higher` or `lower`: which way is better. Gaps are turned so that loss is positive
     label         words for a report; the name where empty
     ratio         zero is a true origin, so a gap may be expressed as a share of the training score
     min_episodes  fewer episodes per seed than this are marked in the verdict

@@ -136,7 +136,7 @@ def _ratio(
     if len(above) < ALGORITHM_SEEDS:
         return RatioGap(None, SEEDS)
     interval = statistic_interval(
-        features, _share, half=half or 0.0, episodes=min(sizes), level=settings.level,
+        features, share_of_means, half=half or 0.0, episodes=min(sizes), level=settings.level,
         method=settings.method, bounds=bounds, seed=settings.seed,
     )  # fmt: skip
     return RatioGap(interval, None if interval else DENOMINATOR)
@@ -161,7 +161,7 @@ def _linearised(
     )  # fmt: skip
 
 
-def _share(means: F64) -> F64:
+def share_of_means(means: F64) -> F64:
     """Ratio of the two columns; infinite, with the sign of the gap, where the denominator fails."""
     above, below = means[:, 0], means[:, 1]
     good = below > 0
@@ -194,9 +194,7 @@ def _delta_half_width(
     return t_quantile(upper, dof) * error
 
 
-def _pseudo(
-    samples: ArmSamples, metric: Metric, at: int, point: float
-) -> tuple[float, float]:
+def _pseudo(samples: ArmSamples, metric: Metric, at: int, point: float) -> tuple[float, float]:
     pair = []
     for train, heldout in ((1.0, 0.0), (0.0, 1.0)):
         under = train

@@ -95,9 +95,7 @@ def read_arms(arms: Mapping[str, Scores], *, paired: bool = True) -> ArmSamples:
         for name, values in one.items():
             kept[name].append(values[masks[name]])
     frozen = {name: tuple(values) for name, values in kept.items()}
-    return ArmSamples(
-        frozen, tuple(index), tuple(seeds), tuple(missing), dropped, total, paired
-    )
+    return ArmSamples(frozen, tuple(index), tuple(seeds), tuple(missing), dropped, total, paired)
 
 
 def row_mean(values: F64) -> float:

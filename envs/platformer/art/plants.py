@@ -32,11 +32,11 @@ def pine(
     """A fir in tiers; `colours` are lit needles, shaded needles and trunk."""
     lit, dark, trunk = colours
     canvas.rect(x, foot - 3, max(1, height // 12), 3, trunk)
-    tiers = max(2, height // 6)
+    tiers = max(2, min(5, height // 6))
     tall = (height - 2) / tiers
     for row in range(height - 2):
         tier, within = divmod(row, tall)
-        reach = int((0.32 + 0.55 * within / tall) * tall * (0.55 + 0.45 * (tier + 1) / tiers))
+        reach = int((0.4 + 0.6 * within / tall) * height * 0.27 * (tier + 1.3) / (tiers + 0.3))
         y = foot - height + row
         canvas.rect(x - reach, y, 2 * reach + 1, 1, dark)
         canvas.rect(x - reach, y, reach + (1 if row % 2 else 0), 1, lit)
@@ -71,14 +71,14 @@ def leaves(
     colours: Sequence[Colour],
 ) -> None:
     """A crown of leaf clumps, dark below to light at the upper left."""
-    count = max(5, int(half_w * half_h / 9))
+    count = max(8, int(half_w * half_h / 6))
     clumps = []
     for _ in range(count):
         a, b = rng.random() * 2 - 1, rng.random() * 2 - 1
         if a * a + b * b <= 1:
             clumps.append((x + a * half_w * 0.72, y + b * half_h * 0.72))
     clumps.append((x, y))
-    radius = max(2.0, min(half_w, half_h) * 0.42)
+    radius = max(2.0, min(half_w, half_h) * 0.5)
     for level, colour in enumerate(colours):
         share = level / max(len(colours) - 1, 1)
         for cx, cy in clumps:

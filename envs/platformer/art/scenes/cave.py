@@ -51,7 +51,7 @@ def _teeth(
     canvas: Canvas, rng: np.random.Generator, count: int, size: tuple[int, int], tones, share: float
 ) -> None:
     """A row of spikes from the roof and one from the floor."""
-    faded = [mix(tones[0], tones[0], 0), mix(tones[0], tones[1], share)]
+    faded = [tones[0], mix(tones[0], tones[1], share)]
     for x in spots(rng, count, 0.9):
         tall = int(rng.integers(*size))
         _spike(canvas, x, 0, tall, tall * 0.22 + 2, faded)
@@ -121,7 +121,8 @@ def _glowcaps(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
     for x in spots(rng, 11, 0.9):
         tall, half = int(rng.integers(5, 22)), int(rng.integers(3, 7))
         foot = 122
-        canvas.paint(disc(x, foot - tall, half + 5) & ((ROWS + COLS) % 4 == 0), light)
+        glow = disc(x, foot - tall, half + 5) & ((ROWS + COLS) % 2 == 0) & (ROWS % 2 == 0)
+        canvas.paint(glow, mix(dark, light, 0.3))
         canvas.rect(x, foot - tall, 2, tall, mix(dark, "f0ffe0", 0.55))
         dome = disc(x + 0.5, foot - tall, half) & (foot - tall >= ROWS)
         canvas.paint(dome, dark)
@@ -129,7 +130,7 @@ def _glowcaps(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
     for x in spots(rng, 14, 0.9):
         tall = int(rng.integers(18, 52))
         for y in range(10, tall, 3):
-            canvas.dot(x, y, mix(dark, light, y / tall))
+            canvas.dot(x, y, mix(dark, light, (y // 9) / 6))
         canvas.rect(x, tall, 1, 2, light)
 
 
@@ -204,11 +205,12 @@ def draw(rng: np.random.Generator, member: int) -> Canvas:
         canvas.pixels[64:] = before
     if member == 3:
         _glowcaps(canvas, rng, glow)
-    if member != 4:
-        _teeth(canvas, rng, 4, (26, 58), rock, 1.0) if member not in (1, 5, 6, 3) else None
+    if member in (0, 2, 7):
+        _teeth(canvas, rng, 4, (26, 58), rock, 1.0)
     if member == 7:
         for x in spots(rng, 8, 0.9):
-            _crystal(canvas, x, 6, 0.0, int(rng.integers(14, 34)), glow, -1)
+            tall = int(rng.integers(20, 56))
+            _spike(canvas, x, 4, tall, tall * 0.12 + 2, ["3c6cac", glow[0]])
         for x, y in scatter(rng, 40, 8, 10, 120):
             canvas.dot(x, y, lighter(glow[0], 0.3))
     canvas.paint(ROWS == SIZE - 1, darker(rock[0], 0.3))

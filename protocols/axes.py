@@ -1,0 +1,24 @@
+"""Axes of variation: which parameters a pair may change when it claims one axis."""
+
+from __future__ import annotations
+
+AXES: dict[str, tuple[str, ...]] = {
+    "agent_appearance": (
+        "character.shape_types",
+        "character.shape_colors",
+        "character.shape_rotate",
+        "character.shape_rotation_speed",
+    ),
+    "background": ("background.",),
+    "distractors": ("distractors.",),
+    "effects": ("effects.",),
+    "filters": ("filters.",),
+    "layout": ("layout.layout_colors",),
+}
+
+
+def covers(axis: str, path: str) -> bool:
+    """Return whether parameter `path` belongs to `axis` (entries ending in a dot cover a group)."""
+    return any(
+        path.startswith(entry) if entry.endswith(".") else path == entry for entry in AXES[axis]
+    )

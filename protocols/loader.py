@@ -1,0 +1,161 @@
+"""Read suites from YAML, strictly: unknown keys, axes or parameters are errors with the nearest name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from envs import CONFIGS, Config, InputError
+from envs.errors import not_among
+from protocols.audit import audit
+from protocols.pair import KINDS, Pair, Suite
+
+SUITES = Path(__file__).parent / "suites"
+TRAINING = Path(__file__).parent / "training.yaml"
+
+_SUITE_KEYS = ("name", "version", "description", "episodes", "pairs")
+_PAIR_KEYS = ("axis", "kind", "train", "heldout", "sides", "metric", "note")
+
+
+def suite_names() -> list[str]:
+    """Return the names of the bundled suites."""
+    return sorted(path.stem for path in SUITES.glob("*.yaml"))
+
+
+@lru_cache(maxsize=1)
+def training_configs() -> dict[str, Config]:
+    """Return the bundled training configurations by name."""
+    return {name: _config(name, values or {}) for name, values in _read(TRAINING).items()}
+
+
+def load_train_config(name: str) -> Config:
+    """Return one named training configuration.
+
+    Raises:
+        InputError: naming the nearest and all valid names.
+    """
+    known = training_configs()
+    if name not in known:
+        raise InputError(not_among(f"no training configuration {name!r}", name, known))
+    return known[name]
+
+
+def load_suite(name: str | Path) -> Suite:
+    """Return a bundled suite by name, or one from a YAML file of the user's.
+
+    Raises:
+        InputError: no such suite, or its first fault, named with the place where it stands.
+    """
+    text = str(name)
+    if text.endswith((".yaml", ".yml")):
+        path = Path(text)
+        if not path.is_file():
+            raise InputError(f"{text}: there is no such file")
+    elif text in suite_names():
+        path = SUITES / f"{text}.yaml"
+    else:
+        raise InputError(not_among(f"no suite {text!r}", text, suite_names()))
+    try:
+        return _suite(_read(path))
+    except InputError as error:
+        raise InputError(f"{path.name}: {error}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)
+    except yaml.YAMLError as error:
+        raise InputError(f"{path.name}: not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(data, dict):
+        raise InputError(f"{path.name}: expected a mapping at the top")
+    return data
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Safe YAML that refuses a key written twice (plain YAML keeps the last silently)."""
+
+
+def _mapping_without_repeats(loader: _StrictLoader, node: yaml.MappingNode) -> dict:
+    keys = [loader.construct_object(key, deep=True) for key, _ in node.value]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InputError(f"{key!r} is written twice")
+    return loader.construct_mapping(node, deep=True)
+
+
+_StrictLoader.add_constructor(
+    yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping_without_repeats
+)
+
+
+def _config(where: str, values: Mapping[str, Any]) -> Config:
+    values = dict(_mapping(where, values))
+    kind = values.pop("environment", "platformer")
+    if kind not in CONFIGS:
+        raise InputError(not_among(f"{where}: no environment {kind!r}", kind, CONFIGS))
+    return CONFIGS[kind].from_dict(values)
+
+
+def _mapping(where: str, values: Any) -> Mapping[str, Any]:
+    if not isinstance(values, Mapping):
+        raise InputError(f"{where}: expected a mapping, got {values!r}")
+    return values
+
+
+def _known(where: str, values: Mapping[str, Any], keys: tuple[str, ...]) -> None:
+    for key in values:
+        if key not in keys:
+            raise InputError(not_among(f"{where}: no key {key!r}", key, keys))
+
+
+def _suite(data: Mapping[str, Any]) -> Suite:
+    _known("suite", data, _SUITE_KEYS)
+    for key in ("name", "version", "pairs"):
+        if key not in data:
+            raise InputError(f"suite: {key!r} is missing")
+    for key in ("version", "episodes"):
+        value = data.get(key, 1)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise InputError(f"{key}: expected a whole number of at least 1, got {value!r}")
+    pairs = _mapping("pairs", data["pairs"])
+    if not pairs:
+        raise InputError("pairs: a suite needs at least one pair")
+    return Suite(
+        name=str(data["name"]),
+        version=data["version"],
+        description=str(data.get("description", "")).strip(),
+        pairs=tuple(_pair(str(name), values) for name, values in pairs.items()),
+        episodes=data.get("episodes", 128),
+    )
+
+
+def _pair(name: str, data: Any) -> Pair:
+    where = f"pair {name}"
+    data = _mapping(where, data)
+    _known(where, data, _PAIR_KEYS)
+    kind = data.get("kind", "pair")
+    if kind not in KINDS:
+        raise InputError(not_among(f"{where}: no kind {kind!r}", kind, KINDS))
+    for key in ("axis", "train"):
+        if key not in data:
+            raise InputError(f"{where}: {key!r} is missing")
+    if ("heldout" in data) == ("sides" in data):
+        raise InputError(f"{where}: give either 'heldout' (one side) or 'sides' (several)")
+    train = load_train_config(data["train"])
+    sides = data.get("sides", {"heldout": data.get("heldout")})
+    pair = Pair(
+        name=name,
+        axis=data["axis"],
+        train_name=data["train"],
+        train=train,
+        heldout={side: train.replace(changes or {}) for side, changes in sides.items()},
+        kind=kind,
+        metric=data.get("metric", "success"),
+        note=str(data.get("note", "")).strip(),
+    )
+    audit(pair)
+    return pair

@@ -1,0 +1,93 @@
+"""The nouns of a protocol: `Pair` (a training side and its held-out sides) and `Suite`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+from envs import Config, InputError, parameters
+from envs.errors import not_among
+
+KINDS = ("pair", "null")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One comparison: what the policy was trained on against what it never saw.
+
+    `kind` is "pair", or "null" for two equal sides (calibration: the true gap is zero).
+    """
+
+    name: str
+    axis: str
+    train_name: str  # name of the training configuration
+    train: Config
+    heldout: Mapping[str, Config]  # side name -> configuration, at least one
+    kind: str = "pair"
+    metric: str = "success"  # the primary metric
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "heldout", MappingProxyType(dict(self.heldout)))
+
+    def difference(self, side: str) -> dict[str, tuple[object, object]]:
+        """Return {path: (training value, held-out value)} of what effectively differs."""
+        left, right = self.train.effective(), self.heldout[side].effective()
+        paths = sorted(left.keys() | right.keys())
+        return {
+            path: (left.get(path), right.get(path))
+            for path in paths
+            if left.get(path) != right.get(path)
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 over everything that decides the pair's numbers."""
+        return parameters.digest(
+            {
+                "name": self.name,
+                "axis": self.axis,
+                "kind": self.kind,
+                "metric": self.metric,
+                "train": self.train.digest,
+                "heldout": {name: side.digest for name, side in self.heldout.items()},
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Named pairs that are evaluated and judged together."""
+
+    name: str
+    version: int
+    description: str
+    pairs: tuple[Pair, ...]
+    episodes: int = 128  # per side and training seed
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, name: str) -> Pair:
+        for pair in self.pairs:
+            if pair.name == name:
+                return pair
+        names = [pair.name for pair in self.pairs]
+        raise InputError(not_among(f"suite {self.name} has no pair {name!r}", name, names))
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of the resolved values: equal digests mean the same measurement."""
+        return parameters.digest(
+            {
+                "name": self.name,
+                "version": self.version,
+                "episodes": self.episodes,
+                "pairs": [pair.digest for pair in self.pairs],
+            }
+        )

@@ -1,0 +1,126 @@
+"""Actor-critic networks: pictures in, action logits and a value out.
+
+Every network is called on full-resolution observations with any leading batch dimensions,
+`__call__(obs u8[..., H, W, C]) -> (logits f32[..., A], value f32[...])`, and is split in two so that a
+trainer can store less: `compact` (no weights, u8 to u8) and `judge` (the rest), with
+`network(obs) == network.judge(network.compact(obs))`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+
+HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN = math.sqrt(2.0), 0.01, 1.0
+
+
+def patch(
+    num_actions: int, *, pool: int = 2, size: int = 4, widths: tuple[int, ...] = (16, 32),
+    dense: int = 96,
+) -> PatchNet:  # fmt: skip
+    """Return the small network that trains in minutes on a CPU (see `PatchNet`)."""
+    return PatchNet(num_actions, pool, size, tuple(widths), dense)
+
+
+def nature(num_actions: int) -> NatureNet:
+    """Return the convolutional network of Mnih et al. (2015), see `NatureNet`."""
+    return NatureNet(num_actions)
+
+
+class PatchNet(nn.Module):
+    """Max-pool, embed patches, merge them two by two, flatten: matrix products only.
+
+    Convolutions are left out on purpose: their gradients inside a compiled loop are five to ten times
+    slower on a CPU. Pooling takes the maximum because thin bright walls must survive it.
+    """
+
+    num_actions: int
+    pool: int = 2
+    size: int = 4  # pooled pixels per patch side
+    widths: tuple[int, ...] = (16, 32)  # channels of the embedding, then after each merge
+    dense: int = 96
+
+    def compact(self, obs: jax.Array) -> jax.Array:
+        """Return the pooled picture, u8[..., H / pool, W / pool, C]."""
+        return max_pool(obs, self.pool)
+
+    def __call__(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return self.judge(self.compact(obs))
+
+    @nn.compact
+    def judge(self, pooled: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return (logits f32[..., A], value f32[...]) of pooled pictures."""
+        batch = pooled.shape[:-3]
+        x = patches(pooled.reshape(-1, *pooled.shape[-3:]), self.size)
+        x = nn.relu(_layer(self.widths[0], "embed")(x.astype(jnp.float32) / 255.0))
+        for i, width in enumerate(self.widths[1:]):
+            x = nn.relu(_layer(width, f"merge{i}")(patches(x, 2)))
+        x = nn.relu(_layer(self.dense, "dense")(x.reshape(x.shape[0], -1)))
+        return _heads(x, self.num_actions, batch)
+
+
+class NatureNet(nn.Module):
+    """Three convolutions and a dense layer of 512, orthogonally initialised (about 4.8 M weights)."""
+
+    num_actions: int
+
+    def compact(self, obs: jax.Array) -> jax.Array:
+        """Return the picture as it is: this network needs every pixel."""
+        return obs
+
+    def __call__(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return self.judge(self.compact(obs))
+
+    @nn.compact
+    def judge(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return (logits f32[..., A], value f32[...]) of pictures."""
+        batch = obs.shape[:-3]
+        x = obs.reshape(-1, *obs.shape[-3:]).astype(jnp.float32) / 255.0
+        for i, (width, window, stride) in enumerate(((32, 8, 4), (64, 4, 2), (64, 3, 1))):
+            convolution = nn.Conv(
+                width, (window, window), (stride, stride), padding="VALID",
+                kernel_init=nn.initializers.orthogonal(HIDDEN_GAIN), name=f"conv{i}",
+            )  # fmt: skip
+            x = nn.relu(convolution(x))
+        x = nn.relu(_layer(512, "dense")(x.reshape(x.shape[0], -1)))
+        return _heads(x, self.num_actions, batch)
+
+
+def max_pool(obs: jax.Array, factor: int) -> jax.Array:
+    """Return the maximum over `factor` x `factor` pixels, [..., H / factor, W / factor, C].
+
+    Rows first, by strided slices: a CPU does this twenty times faster than one windowed reduction.
+    """
+    height, width = obs.shape[-3] // factor * factor, obs.shape[-2] // factor * factor
+    obs = obs[..., :height, :width, :]
+    for axis in (-3, -2):
+        strided = [
+            jax.lax.slice_in_dim(obs, start, None, factor, axis=obs.ndim + axis)
+            for start in range(factor)
+        ]
+        obs = strided[0]
+        for other in strided[1:]:
+            obs = jnp.maximum(obs, other)
+    return obs
+
+
+def patches(x: jax.Array, size: int) -> jax.Array:
+    """Cut [B, H, W, C] into patches, [B, H / size, W / size, size * size * C]; borders are dropped."""
+    batch, height, width, channels = x.shape
+    rows, columns = height // size, width // size
+    x = x[:, : rows * size, : columns * size]
+    x = x.reshape(batch, rows, size, columns, size, channels).transpose(0, 1, 3, 2, 4, 5)
+    return x.reshape(batch, rows, columns, size * size * channels)
+
+
+def _layer(width: int, name: str, gain: float = HIDDEN_GAIN) -> nn.Dense:
+    return nn.Dense(width, kernel_init=nn.initializers.orthogonal(gain), name=name)
+
+
+def _heads(x: jax.Array, num_actions: int, batch: tuple[int, ...]) -> tuple[jax.Array, jax.Array]:
+    logits = _layer(num_actions, "policy", POLICY_GAIN)(x)
+    value = _layer(1, "value", VALUE_GAIN)(x)
+    return logits.reshape(*batch, num_actions), value.reshape(batch)
