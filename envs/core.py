@@ -93,12 +93,12 @@ class Config(Group):
         """sha256 over what effectively differs from the defaults: equal digests, equal behaviour.
 
         Leaving the defaults out keeps digests when a parameter is added; `version` guards the rest.
+        (A parameter without effect needs no mention: the switch it hangs on differs.)
         """
         usual = type(self)().effective()
         own = {path: value for path, value in self.effective().items() if usual.get(path) != value}
-        absent = sorted(usual.keys() - self.effective().keys())
         named = {"environment": self.environment, "version": self.version}
-        return parameters.digest({**named, "values": own, "without effect": absent})
+        return parameters.digest({**named, "values": own})
 
     def build(self) -> tuple[Env, Any]:
         """Return (Env, Params): the static part, and the traced numbers and tables."""

@@ -15,6 +15,13 @@ OUTSIDE = (
     ("f4b484 f8cc98 fbe2b8 fdf4dc", "e8d0b0 b08c7c", "5c84a8", "d85c5c"),
     ("14202c 20384c 34586c 608c90", "5c7480 30424c", "24343c", "a8f08c"),
 )
+# Left column, top row and width of the far towers, the near towers and the gatehouse.
+KEEPS = (
+    (((8, 66, 12), (50, 40, 14), (104, 58, 13)), ((28, 62, 17), (82, 54, 18), (112, 78, 14)), 46),
+    (((4, 46, 13), (66, 52, 12), (92, 34, 14)), ((14, 60, 20), (104, 66, 15), (62, 78, 13)), 72),
+    (((18, 44, 12), (34, 54, 12), (78, 62, 12)), ((54, 46, 20), (96, 72, 16), (2, 74, 14)), 18),
+    (((30, 36, 15), (58, 56, 12), (112, 50, 12)), ((8, 58, 16), (90, 48, 22), (70, 76, 12)), 28),
+)
 # Four inside: wall dark to light, banner and trim, glow of windows.
 INSIDE = (
     ("28242c 3c3640 544c54 6c6268", "b03444 f0c458", "ffb44c"),
@@ -98,18 +105,19 @@ def _outside(canvas: Canvas, rng: np.random.Generator, member: int) -> None:
     haze = [mix(tone, sky[3], 0.55) for tone in stone]
     mountains(canvas, rng, peaks, haze)
     far = tuple(mix(tone, sky[3], 0.3) for tone in tones)
-    for x, top, wide in ((8, 66, 12), (50, 40, 14), (104, 58, 13)):
+    back, front, gate = KEEPS[member]
+    for x, top, wide in back:
         _tower(canvas, rng, x, top, wide, far, True)
     canvas.rect(0, 82, SIZE, 46, mix(far[0], far[1], 0.4))
     _battlement(canvas, 0, 82, SIZE - 3, far[0], far[0])
-    for x, top, wide, cone in ((28, 62, 17, True), (82, 54, 18, True), (112, 78, 14, False)):
-        _tower(canvas, rng, x, top, wide, tones, cone)
-    canvas.rect(45, 90, 37, 40, mix(stone[0], stone[1], 0.3))
-    _stones(canvas, rng, 46, 98, 36, 22, stone[1])
-    _battlement(canvas, 45, 90, 37, stone[0], mix(*stone, 0.4))
-    _gate(canvas, 63, 122, tones)
+    for k, (x, top, wide) in enumerate(front):
+        _tower(canvas, rng, x, top, wide, tones, k < 2)
+    canvas.rect(gate, 90, 36, 40, mix(stone[0], stone[1], 0.3))
+    _stones(canvas, rng, gate + 1, 98, 35, 22, stone[1])
+    _battlement(canvas, gate, 90, 36, stone[0], mix(*stone, 0.4))
+    _gate(canvas, gate + 18, 122, tones)
     green = ("6cb04c 2c6c3c", "342850 181230", "b8a860 6c6c48", "2c4838 101c1c")[member]
-    line = 118 - 6 * swell(rng, 1, 3) + 6 * (np.abs(span(63)[0]) < 20)
+    line = 118 - 6 * swell(rng, 1, 3) + 6 * (np.abs(span(gate + 18)[0]) < 20)
     grass = ramp(green)
     hill(canvas, np.maximum(line, 112), grass, 16, lighter(grass[0], 0.25))
     pines(canvas, rng, line + 2, 7, (8, 15), [grass[0], grass[1], grass[1]])

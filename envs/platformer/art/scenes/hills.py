@@ -54,21 +54,26 @@ def _mesas(canvas: Canvas, rng: np.random.Generator, lit, dark, base: int, count
 def _terraces(canvas: Canvas, rng: np.random.Generator, near: list) -> None:
     """Rice terraces: stacked contour steps, each with a bright lip and a strip of water."""
     line = 78 + 12 * swell(rng, 1, 2)
-    drift = swell(rng, 2, 4)
-    for k in range(7):
-        shades = [mix(near[0], near[1], k / 7), mix(near[0], near[1], min(1, k / 7 + 0.35))]
+    for k in range(8):
+        drift = swell(rng, 1, 3)
+        shades = [mix(near[0], near[1], k / 8), mix(near[0], near[1], min(1, k / 8 + 0.35))]
         hill(canvas, line, shades, 9, lighter(shades[0], 0.4))
-        pond = (ROWS > line[None, :] + 2) & (ROWS <= line[None, :] + 4 + 2 * drift[None, :])
-        canvas.paint(pond & (drift[None, :] > 0.35), "a8e0ec")
-        line = line + 6 + 4 * np.roll(drift, 19 * k)
+        # A pool lies where a terrace is broad and narrows to nothing at both of its ends.
+        thick = np.round(5.5 * drift - 2.4, 5)[None, :]
+        low = np.floor(line + 3)[None, :]
+        canvas.paint((low <= ROWS) & (low + thick > ROWS), "8cd4ec")
+        canvas.paint((low == ROWS) & (thick > 1), "d8f4f8")
+        line = line + 5 + 5 * drift
 
 
 def _volcano(canvas: Canvas, rng: np.random.Generator, stone: list) -> None:
     """A cone with a glowing mouth, lava runs and an ash plume."""
-    for k in range(9):
-        y, size = 34 - 5 * k, 7 + 2 * k
-        shades = ["2c2036", "4a3044", "7c4450" if k < 4 else "5c3c50"]
-        cloud(canvas, rng, 62 + 3 * k, y + 8, size * 3, shades)
+    puffs = [(62 + 3 * k + int(rng.integers(-4, 5)), 24 - 5 * k, 6 + 1.6 * k) for k in range(9)]
+    for shift, share, tone in ((0, 1.0, "2c2036"), (-1.5, 0.78, "4a3048"), (-3, 0.5, "6c4058")):
+        for x, y, size in puffs:
+            for side in (-0.7, 0.8, 0.0):
+                canvas.disc(x + shift + side * size, y + shift + 2 * abs(side), size * share, tone)
+    canvas.ellipse(64, 26, 9, 5, "94444c")
     mountains(canvas, rng, [(64, 22, 1.15)], stone)
     crater = (np.abs(span(64)) < 9) & (ROWS < 34)
     glow = crater & (ROWS > 28 + np.abs(span(64)) * 0.3)

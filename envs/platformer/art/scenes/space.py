@@ -156,12 +156,17 @@ def _moonscape(canvas: Canvas, rng: np.random.Generator) -> None:
 
 def _comet(canvas: Canvas, rng: np.random.Generator, x: int, y: int, tones: list) -> None:
     """A comet whose tail spreads and thins up and to the right."""
-    for k in range(58):
-        spread = 1 + k * 0.13
-        for _ in range(3 if k < 34 else 1):
-            drift = (rng.random() - 0.5) * 2 * spread
-            tone = tones[-1] if k < 12 else tones[-2] if k < 32 else tones[-3]
-            canvas.dot(int(x + k + drift * 0.4), int(y - k * 0.55 + drift), tone)
+    along = span(x) * 0.87 - (ROWS - y) * 0.5
+    across = np.abs(span(x) * 0.5 + (ROWS - y) * 0.87)
+    ragged = 3 * noise(rng, 32, 8)
+    for length, wide, where, tone in (
+        (66, 1.25, (ROWS + COLS) % 2 == 0, tones[0]),
+        (46, 0.9, (ROWS + COLS) % 2 == 0, tones[1]),
+        (34, 0.6, ROWS >= 0, tones[1]),
+        (20, 0.45, ROWS >= 0, tones[2]),
+    ):
+        tail = (along > 0) & (along + ragged * 4 < length)
+        canvas.paint(tail & (across + ragged < 4 + along * 0.16 * wide) & where, tone)
     canvas.disc(x, y, 3, tones[-1])
     canvas.disc(x, y, 2, "fffff4")
 

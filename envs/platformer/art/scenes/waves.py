@@ -1,4 +1,4 @@
-"""Abstract pictures: plasma, sine bands, ripples, arcs, facets, halftone, blobs, ribbons."""
+"""Abstract pictures: plasma, swells, contours, arcs, facets, halftone, blobs, ribbons."""
 
 import numpy as np
 
@@ -16,17 +16,6 @@ PALETTES = (
     "2c1038 5c1c50 a02c58 e05050 f89858 fce0a0",
     "e8f4ec a8dcd4 58b0c0 3474a4 2c4078 281c48",
 )
-
-
-def _bands(canvas: Canvas, values: np.ndarray, tones: list, cycles: float, ink=None) -> None:
-    """Colour a field by cycling through the tones and back, with inked contour lines."""
-    wheel = [*tones, *tones[-2:0:-1]]
-    step = np.floor(np.round(values * cycles * len(wheel), 5)).astype(int)
-    table = np.array(wheel, dtype=np.uint8)
-    canvas.pixels[:] = table[step % len(wheel)]
-    if ink is not None:
-        edge = (step != np.roll(step, 1, 0)) | (step != np.roll(step, 1, 1))
-        canvas.paint(edge, ink)
 
 
 def _plasma(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
@@ -54,13 +43,21 @@ def _swells(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
         canvas.paint(band & ((ROWS + COLS) % 2 == 0), lighter(tone, 0.16))
 
 
-def _ripples(canvas: Canvas, tones: list) -> None:
-    """Rings from three sources that cross; distances are taken around the circle."""
-    total = np.zeros((SIZE, SIZE))
-    for x, y, size in ((32, 30, 14), (96, 70, 18), (20, 112, 12)):
-        reach = np.sqrt((SIZE / np.pi * sine(span(x) / (2 * SIZE))) ** 2 + ((ROWS - y) * 0.6) ** 2)
-        total += sine(np.round(reach, 6) / size)
-    canvas.shade(np.clip(total / 5 + 0.5, 0, 1), tones, strength=0.55)
+def _contours(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
+    """A map of heights: flat tints with a lit and a shaded side to every contour."""
+    height = 0.75 * cloudy(rng, 2, 2, 2) + 0.25 * cloudy(rng, 4, 4, 2)
+    height = (height - height.min()) / (height.max() - height.min())
+    step = np.clip(np.floor(np.round(height * 12, 5)), 0, 11).astype(int)
+    for k in range(12):
+        canvas.paint(step == k, mix(tones[k // 2], tones[min(k // 2 + 1, 5)], (k % 2) / 2))
+    above, below = np.roll(step, 1, 0), np.roll(step, -1, 0)
+    rim = (step > above) | (step > np.roll(step, 1, 1))
+    foot = (step < above) | (step < np.roll(step, 1, 1))
+    for k in range(12):
+        base = mix(tones[k // 2], tones[min(k // 2 + 1, 5)], (k % 2) / 2)
+        canvas.paint((step == k) & rim, lighter(base, 0.4))
+        canvas.paint((step == k) & foot, darker(base, 0.45))
+    canvas.paint((step < below) & (step % 3 == 0) & (COLS % 3 == 0), tones[5])
 
 
 def _arcs(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
@@ -101,12 +98,13 @@ def _halftone(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
     x, y = COLS / SIZE, ROWS / SIZE
     field = 0.5 + 0.5 * sine(x + 0.35 * sine(y + 0.1) + y * 0.8)
     canvas.shade(field, [tones[0], tones[1], tones[2]], strength=0.6)
-    u = (COLS + ROWS) % 8 - 3.5
-    v = (COLS - ROWS) % 8 - 3.5
-    grow = 0.5 + 0.5 * sine(x * 2 - y * 1.3 + 0.2)
-    reach = np.round(np.sqrt(u * u + v * v), 6)
-    canvas.paint(reach < 4.6 * grow, tones[3])
-    canvas.paint(reach < 4.6 * grow - 2.2, tones[4])
+    # The dots sit on a slanted grid and each takes its size at its own centre, so it stays round.
+    diagonal, other = (COLS + ROWS) // 8, (COLS - ROWS) // 8
+    mid_x, mid_y = (diagonal + other) * 4 + 3.5, (diagonal - other) * 4 + 0.0
+    grow = 0.5 + 0.5 * sine((mid_x * 2 - mid_y * 1.3) / SIZE + 0.2)
+    reach = np.round(np.sqrt((COLS - mid_x) ** 2 + (ROWS - mid_y) ** 2), 6)
+    canvas.paint(reach < 4.4 * grow, tones[3])
+    canvas.paint(reach < 4.4 * grow - 1.8, tones[4])
     canvas.paint((noise(rng, 4, 4) > 0.62) & (reach < 1.5), tones[2])
 
 
@@ -127,7 +125,8 @@ def _blobs(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
 
 def _ribbons(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
     """Broad ribbons that cross over a quiet contour map."""
-    _bands(canvas, cloudy(rng, 2, 2, 2), [tones[0], mix(tones[0], tones[1], 0.5)], 2.0)
+    pale = [tones[0], mix(tones[0], tones[1], 0.5)]
+    canvas.shade((cloudy(rng, 2, 2, 2) * 5) % 1, pale, strength=0.0)
     x = COLS[0] / SIZE
     for k in range(6):
         middle = 14 + 20 * k + 11 * sine(x * (1 + k % 2) + rng.random())
@@ -148,12 +147,10 @@ def draw(rng: np.random.Generator, member: int) -> Canvas:
     """One of eight abstract pictures."""
     tones = ramp(PALETTES[member])
     canvas = Canvas()
-    if member == 2:
-        _ripples(canvas, tones)
-        return canvas
     drawers = {
         0: _plasma,
         1: _swells,
+        2: _contours,
         3: _arcs,
         4: _facets,
         5: _halftone,
