@@ -7,4 +7,13 @@ from envs.platformer import PlatformerConfig
 
 CONFIGS: dict[str, type[Config]] = {"platformer": PlatformerConfig}
 
-__all__ = ["CONFIGS", "Config", "Env", "InputError", "Metric", "Outcome", "PlatformerConfig", "check_env"]
+__all__ = [
+    "CONFIGS",
+    "Config",
+    "Env",
+    "InputError",
+    "Metric",
+    "Outcome",
+    "PlatformerConfig",
+    "check_env",
+]

@@ -14,10 +14,10 @@ from envs.core import Env
 def check_env(env: Env, params: Any, *, episodes: int = 4, steps: int = 32, seed: int = 0) -> None:
     """Play random actions and check the contract of `envs.core.Env`.
 
-    Checked: hashable; observation is uint8 of the declared shape and pure; `vmap` (and the batch paths,
-    where offered) equal single calls; the same key gives the same episode; metrics and rewards are
-    finite f32 scalars; `truncated` comes at the horizon and not before; stepping keeps the structure,
-    shapes and dtypes of the state.
+    Checked: hashable; observation is uint8 of the declared shape and pure; `vmap` (and the batch
+    paths, where offered) equal single calls; the same key gives the same episode; metrics and
+    rewards are finite f32 scalars; `truncated` comes at the horizon and not before; stepping keeps
+    the structure, shapes and dtypes of the state.
 
     Raises:
         AssertionError: naming the broken promise.

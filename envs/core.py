@@ -70,7 +70,7 @@ class Config(Group):
         return parameters.group_from(cls, values)
 
     def replace(self, changes: Mapping[str, Any]) -> Config:
-        """Return a copy with nested `changes` merged in, such as {"filters": {"hue_shift": 180}}."""
+        """Return a copy with nested `changes` merged in: {"filters": {"hue_shift": 180}}."""
         return type(self).from_dict(_merge(self.to_dict(), changes))
 
     def to_dict(self) -> dict[str, Any]:

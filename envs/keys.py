@@ -1,8 +1,8 @@
 """Random keys by purpose, so that no two draws share a key and batching never changes an episode.
 
 Episode key = fold_in(fold_in(fold_in(key(master), EVAL), training seed), episode). From it
-`fold_in(key, LEVEL)` decides what the latent state is made of, `fold_in(key, SCENE)` what only shows,
-and `fold_in(fold_in(key, POLICY), t)` the actions a sampling policy draws at step t.
+`fold_in(key, LEVEL)` decides what the latent state is made of, `fold_in(key, SCENE)` what only
+shows, and `fold_in(fold_in(key, POLICY), t)` the actions a sampling policy draws at step t.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One declaration per parameter: default, range, unit, meaning, and where it matters.
 
-A configuration is a tree of frozen dataclasses whose fields are made by `number`, `integer`, `flag`,
-`choice`, `colors` or `names`. Validation, loading, the digest, the printed reference table and the
-tests all read those declarations; nothing about a parameter is written twice.
+A configuration is a tree of frozen dataclasses whose fields are made by `number`, `integer`,
+`flag`, `choice`, `colors` or `names`. Validation, loading, the digest, the printed reference table
+and the tests all read those declarations; nothing about a parameter is written twice.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def _field(default: Any, context: Mapping[str, Any] | None, **kwargs: Any) -> An
     return dataclasses.field(default=default, metadata={"parameter": spec})
 
 
-def number(default: float, doc: str, *, low=None, high=None, unit="", context=None, **kwargs) -> Any:
+def number(
+    default: float, doc: str, *, low=None, high=None, unit="", context=None, **kwargs
+) -> Any:
     """Declare a real number; a range `{uniform: [a, b]}` is allowed unless it is static."""
     bounds = {"low": low, "high": high, "unit": unit}
     return _field(float(default), context, kind="number", doc=doc, **bounds, **kwargs)
@@ -89,7 +91,7 @@ def spec_of(field: dataclasses.Field) -> Parameter | None:
 
 
 class Group:
-    """Base of configuration dataclasses: normalizes and checks every declared field on construction."""
+    """Base of configuration classes: normalizes and checks every declared field."""
 
     _path = ""  # prefix of the group's parameters in messages, such as "background."
 
@@ -116,9 +118,7 @@ def group_from(cls: type[Group], values: Mapping[str, Any]) -> Any:
     known = [field.name for field in dataclasses.fields(cls)]
     for key in values:
         if key not in known:
-            raise InputError(
-                not_among(f"{cls._path}{key}: there is no such parameter", key, known)
-            )
+            raise InputError(not_among(f"{cls._path}{key}: there is no such parameter", key, known))
     return cls(**values)
 
 
@@ -126,7 +126,7 @@ def group_from(cls: type[Group], values: Mapping[str, Any]) -> Any:
 
 
 def check_value(path: str, value: Any, spec: Parameter) -> Any:
-    """Return `value` in its normal form, or raise InputError naming path, value and valid values."""
+    """Return `value` in its normal form, or raise InputError naming path and valid values."""
     return _CHECKS[spec.kind](path, value, spec)
 
 
@@ -155,7 +155,9 @@ def _check_number(path: str, value: Any, spec: Parameter) -> float | int | Unifo
 
 def _check_range(path: str, value: Mapping, spec: Parameter) -> float | int | Uniform:
     if set(value) != {"uniform"} or not isinstance(value["uniform"], (list, tuple)):
-        raise InputError(f"{path}: a range is written {{uniform: [low, high]}}, got {dict(value)!r}")
+        raise InputError(
+            f"{path}: a range is written {{uniform: [low, high]}}, got {dict(value)!r}"
+        )
     if spec.static:
         raise InputError(f"{path}: takes one value, not a range (it changes the compiled program)")
     ends = [_check_number(path, end, spec) for end in value["uniform"]]
@@ -177,8 +179,10 @@ def _check_choice(path: str, value: Any, spec: Parameter) -> str:
 
 
 def _is_rgb(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and len(value) == 3 and all(
-        isinstance(part, int) and not isinstance(part, bool) for part in value
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) == 3
+        and all(isinstance(part, int) and not isinstance(part, bool) for part in value)
     )
 
 

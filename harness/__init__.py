@@ -1,1 +1,61 @@
-"""The harness: policies in, rollouts, statistics, verdicts, reports."""
+"""The harness: policies in, rollouts, statistics, verdicts, reports.
+
+Importing it is cheap: JAX and the rest are loaded when something is evaluated.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness import evaluate as evaluate
+    from harness.checkpoint import save_policy as save_policy
+    from harness.errors import RunError as RunError
+    from harness.policy import Policy as Policy
+    from harness.policy import policy as policy
+    from harness.report import Report as Report
+
+_PUBLIC = {
+    "Policy": "harness.policy",
+    "Report": "harness.report",
+    "RunError": "harness.errors",
+    "policy": "harness.policy",
+    "save_policy": "harness.checkpoint",
+}
+
+__all__ = ["Policy", "Report", "RunError", "evaluate", "policy", "save_policy"]
+
+
+class _Siblings:
+    """Finds our sibling packages beside this one, whatever else the import path offers.
+
+    People who bring a policy often stand in a folder with an `envs` of their own.
+    """
+
+    root = Path(__file__).resolve().parent.parent
+    names = ("envs", "protocols", "reference_agents")
+
+    @classmethod
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:
+        del path, target
+        if name not in cls.names:
+            return None
+        folder = cls.root / name
+        return importlib.util.spec_from_file_location(
+            name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
+
+
+sys.meta_path.insert(0, _Siblings)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "evaluate":
+        return importlib.import_module("harness.evaluate")
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'harness' has no attribute {name!r}")

@@ -6,9 +6,9 @@
 <path>/golden.npz        observations and the network's outputs for them, checked on loading
 ```
 
-A factory is `module:attr`. Called with the manifest's arguments it returns a network: an object with
-`init(key, observation) -> variables` and `apply(variables, observation) -> (logits, value)`, such as a
-Flax module. Only factories of this project are called because a checkpoint names them.
+A factory is `module:attr`. Called with the manifest's arguments it returns a network: an object
+with `init(key, observation) -> variables` and `apply(variables, observation) -> (logits, value)`,
+such as a Flax module. Only factories of this project are called because a checkpoint names them.
 """
 
 from __future__ import annotations
@@ -129,7 +129,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError(f"{path}: no manifest.json, so nothing says what these weights are") from None
+        raise InputError(
+            f"{path}: no manifest.json, so nothing says what these weights are"
+        ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"{file}: unreadable ({error})") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -203,7 +205,7 @@ def _write_weights(path: Path, params: Any) -> None:
 
 
 def _read_weights(path: Path) -> Any:
-    """Return the weights as NumPy arrays; devices and meshes they were saved on are never looked at."""
+    """Return the weights as NumPy arrays, wherever and on whatever devices they were saved."""
     import jax
     import orbax.checkpoint as ocp
 
@@ -251,7 +253,9 @@ def _check_fit(path: Path, network: Any, params: Any, observation: np.ndarray) -
 def _check_golden(path: Path, network: Any, params: Any) -> None:
     file = path / "golden.npz"
     if not file.is_file():
-        raise InputError(f"{file}: missing, so the weights cannot be checked against what was saved")
+        raise InputError(
+            f"{file}: missing, so the weights cannot be checked against what was saved"
+        )
     with np.load(file) as stored:
         logits, value = _outputs(network, params, stored["observations"])
         worst = max(
@@ -259,9 +263,8 @@ def _check_golden(path: Path, network: Any, params: Any) -> None:
             float(np.max(np.abs(value - stored["value"]) / (1 + np.abs(stored["value"])))),
         )
     if not worst <= GOLDEN_TOLERANCE:
-        raise InputError(
-            f"{path}: the network's outputs differ from those stored with the weights by {worst:.3g}"
-        )
+        stored_by = "the network's outputs differ from those stored with the weights"
+        raise InputError(f"{path}: {stored_by} by {worst:.3g}")
 
 
 def _fingerprint(manifest: Mapping[str, Any], params: Any) -> str:

@@ -1,7 +1,7 @@
 """What a policy is here, and how a function, a checkpoint or a built-in becomes one.
 
-The contract: `policy(obs, key) -> action` on ONE observation, u8[H, W, C], in JAX; the harness vmaps it.
-Policies that JAX cannot trace run in Python, outside compiled code.
+The contract: `policy(obs, key) -> action` on ONE observation, u8[H, W, C], in JAX; the harness
+vmaps it. Policies that JAX cannot trace run in Python, outside compiled code.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ from envs.errors import InputError, not_among
 KINDS = ("jax", "jax-batch", "host-batch", "host-single")
 BUILTINS = ("ppo", "random", "noop", "right", "right-jump")
 BLIND = ("random", "noop", "right-jump")  # baselines that never look at the picture
-_CONSTANT = {"noop": 0, "right": 2, "right-jump": 6}
 
 
 @dataclass(frozen=True)
 class Policy:
     """One trained policy (one training seed).
 
-    `apply(weights, carry, obs, key) -> (action, carry)`. For kind "jax" all but `weights` belong to one
-    lane; for "jax-batch" and "host-batch" they have a leading axis of lanes. Policies that share `apply`
-    share compiled programs.
+    `apply(weights, carry, obs, key) -> (action, carry)`. For kind "jax" all but `weights` belong to
+    one lane; for "jax-batch" and "host-batch" they have a leading axis of lanes. Policies that
+    share `apply` share compiled programs.
     """
 
     name: str
@@ -38,7 +37,9 @@ class Policy:
     carry: Any = None  # the memory an episode starts with, for one lane
     actions: str = "own"  # sample | greedy | own: a callable decides for itself
     seed: int | None = None  # training seed; None: its position in the list
-    train: Mapping[str, Any] = field(default_factory=dict)  # training side by name and digest, if known
+    train: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # training side by name and digest, if known
     steps: int | None = None
     fingerprint: str | None = None  # sha256 of the weights and of what they belong to
     observation_shape: tuple[int, ...] | None = None
@@ -69,10 +70,11 @@ def policy(
     """Make a policy of a function, saying explicitly what `evaluate` would otherwise find out.
 
     Args:
-        function: `fn(obs)`, `fn(obs, key)`, or with a memory `fn(obs, carry, key) -> (action, carry)`.
-        kind: "jax" (one observation, traceable; the default), "jax-batch" (u8[N, H, W, C] and N keys),
-            "host-batch" (NumPy u8[N, H, W, C]) or "host-single" (NumPy u8[H, W, C]). Host functions
-            get an integer seed in the place of the key.
+        function: `fn(obs)`, `fn(obs, key)`, or with a memory `fn(obs, carry, key) -> (action,
+            carry)`.
+        kind: "jax" (one observation, traceable; the default), "jax-batch" (u8[N, H, W, C] and N
+            keys), "host-batch" (NumPy u8[N, H, W, C]) or "host-single" (NumPy u8[H, W, C]). Host
+            functions get an integer seed in the place of the key.
         carry: the memory an episode starts with (of one lane), for functions with a memory.
         name: how reports call it.
         seed: its training seed; its position in the list by default.
@@ -154,13 +156,21 @@ def _network_policy(network: Any, mode: str) -> Callable:
     return act
 
 
-def builtin(name: str, num_actions: int) -> Policy:
-    """Return a built-in policy that needs no training."""
+def available_scripts(env: Any) -> tuple[str, ...]:
+    """Return the built-in scripts that exist for an environment; all but "random" are its own."""
+    return ("random", *(name for name, _ in getattr(env, "scripts", ())))
+
+
+def builtin(name: str, env: Any) -> Policy:
+    """Return a built-in policy that needs no training and never looks at the picture."""
     if name == "random":
-        return Policy(name=name, apply=_random_policy(num_actions), actions="sample")
-    if name in _CONSTANT:
-        return Policy(name=name, apply=_constant_policy(_CONSTANT[name]), actions="greedy")
-    raise InputError(not_among(f"no built-in policy {name!r}", name, BUILTINS))
+        return Policy(name=name, apply=_random_policy(env.num_actions), actions="sample", seed=0)
+    scripts = dict(getattr(env, "scripts", ()))
+    if name in scripts:
+        action = np.int32(scripts[name])
+        return Policy(name=name, apply=_repeat, weights=action, actions="greedy", seed=0)
+    choices = available_scripts(env)
+    raise InputError(not_among(f"this environment has no script {name!r}", name, choices))
 
 
 @lru_cache(maxsize=8)
@@ -170,11 +180,9 @@ def _random_policy(num_actions: int) -> Callable:
     return lambda _, carry, obs, key: (jax.random.randint(key, (), 0, num_actions), carry)
 
 
-@lru_cache(maxsize=8)
-def _constant_policy(action: int) -> Callable:
-    import jax.numpy as jnp
-
-    return lambda _, carry, obs, key: (jnp.int32(action), carry)
+def _repeat(action, carry, obs, key):
+    """A script: its "weights" are its action, so that all scripts share one program."""
+    return action, carry
 
 
 # ----------------------------------------------------------------------------------- dry run
@@ -183,8 +191,8 @@ def _constant_policy(action: int) -> Callable:
 def settle(candidate: Policy, env: Any) -> tuple[Policy, str | None]:
     """Return a policy of the right kind for `env`, found out by a dry run, and what was chosen.
 
-    A traceable function of one observation stays "jax". Anything else is tried on NumPy batches of two
-    and three observations ("host-batch"), then on a single one ("host-single").
+    A traceable function of one observation stays "jax". Anything else is tried on NumPy batches of
+    two and three observations ("host-batch"), then on a single one ("host-single").
 
     Raises:
         InputError: it works in none of these ways; the message says what each try gave.

@@ -1,7 +1,8 @@
 """Play episodes: every requested one exactly once, by identity, in padded blocks of lanes.
 
-JAX policies always see blocks of LANES lanes, so that one program is compiled and records do not depend
-on how many blocks are in flight. An episode's key depends on (master seed, training seed, episode) only.
+JAX policies always see blocks of LANES lanes, so that one program is compiled and records do not
+depend on how many blocks are in flight. An episode's key depends on (master seed, training seed,
+episode) only.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def _new_tally(env: Env, metrics: dict, lanes: int) -> dict[str, jax.Array]:
     """Return the per-lane accumulators of a block before its first step."""
     zeros = jnp.zeros(lanes, jnp.float32)
     return {
-        **{name: zeros for name in metrics},
+        **dict.fromkeys(metrics, zeros),
         "return": zeros,
         "length": jnp.zeros(lanes, jnp.int32),
         "terminated": jnp.zeros(lanes, bool),
@@ -184,7 +185,7 @@ def _host_step(env, params, states, tally, t, actions):
 
 
 def _play_on_host(env, params, keys, policy: Policy, count: int) -> dict[str, jax.Array]:
-    """As `_play_block`, with the policy called from Python; only the first `count` lanes are asked."""
+    """As `_play_block`, asking the policy in Python for the first `count` lanes."""
     states, obs, tally = _host_reset(env, params, keys)
     memory = None
     if policy.carry is not None:

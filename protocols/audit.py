@@ -1,4 +1,4 @@
-"""What a pair claims, proved when it is loaded: one axis, and a held-out side never seen in training."""
+"""What a pair claims, proved when it is loaded: one axis, and a held-out side that is held out."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ def audit(pair: Pair) -> None:
     """Check every held-out side of a pair.
 
     Raises:
-        InputError: unknown axis; a parameter outside the axis differs; nothing differs (or something
-            does, in a null pair); the held-out side can produce what the training side produces.
+        InputError: unknown axis; a parameter outside the axis differs; nothing differs (or
+            something does, in a null pair); the held-out side can produce what the training side
+            produces.
     """
     if pair.axis not in AXES:
         raise InputError(not_among(f"pair {pair.name}: no axis {pair.axis!r}", pair.axis, AXES))
@@ -45,8 +46,9 @@ def _first(changed: dict[str, tuple[Any, Any]]) -> str:
 def disjoint(left: Any, right: Any) -> bool:
     """Return whether two resolved values have no outcome in common.
 
-    Numbers and ranges are closed intervals; pools are compared by content; a parameter that matters on
-    one side only (None on the other) differs through the switch it hangs on, which is judged itself.
+    Numbers and ranges are closed intervals; pools are compared by content; a parameter that matters
+    on one side only (None on the other) differs through the switch it hangs on, which is judged
+    itself.
     """
     if left is None or right is None:
         return False
@@ -54,7 +56,9 @@ def disjoint(left: Any, right: Any) -> bool:
         return not any(member in right for member in left)
     low_left, high_left = _interval(left)
     low_right, high_right = _interval(right)
-    return high_left < low_right or high_right < low_left if _ordered(left, right) else left != right
+    return (
+        high_left < low_right or high_right < low_left if _ordered(left, right) else left != right
+    )
 
 
 def _ordered(left: Any, right: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Read suites from YAML, strictly: unknown keys, axes or parameters are errors with the nearest name."""
+"""Read suites from YAML, strictly: whatever is unknown is an error with the nearest name."""
 
 from __future__ import annotations
 

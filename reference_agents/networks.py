@@ -1,14 +1,16 @@
 """Actor-critic networks: pictures in, action logits and a value out.
 
 Every network is called on full-resolution observations with any leading batch dimensions,
-`__call__(obs u8[..., H, W, C]) -> (logits f32[..., A], value f32[...])`, and is split in two so that a
-trainer can store less: `compact` (no weights, u8 to u8) and `judge` (the rest), with
+`__call__(obs u8[..., H, W, C]) -> (logits f32[..., A], value f32[...])`, and is split in two so
+that a trainer can store less: `compact` (no weights, u8 to u8) and `judge` (the rest), with
 `network(obs) == network.judge(network.compact(obs))`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from typing import Any
 
 import flax.linen as nn
 import jax
@@ -30,11 +32,19 @@ def nature(num_actions: int) -> NatureNet:
     return NatureNet(num_actions)
 
 
+def arguments(network: nn.Module) -> dict[str, Any]:
+    """Return the arguments (JSON data) with which its factory makes this network again."""
+    fields = {field.name for field in dataclasses.fields(network)} - {"parent", "name"}
+    values = {name: getattr(network, name) for name in sorted(fields)}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+
+
 class PatchNet(nn.Module):
     """Max-pool, embed patches, merge them two by two, flatten: matrix products only.
 
-    Convolutions are left out on purpose: their gradients inside a compiled loop are five to ten times
-    slower on a CPU. Pooling takes the maximum because thin bright walls must survive it.
+    Convolutions are left out on purpose: their gradients inside a compiled loop are five to ten
+    times slower on a CPU. Pooling takes the maximum because thin bright walls must survive it, and
+    the picture is flattened, not averaged, because it matters where things are.
     """
 
     num_actions: int
@@ -63,7 +73,7 @@ class PatchNet(nn.Module):
 
 
 class NatureNet(nn.Module):
-    """Three convolutions and a dense layer of 512, orthogonally initialised (about 4.8 M weights)."""
+    """Three convolutions and a dense layer of 512, orthogonal weights (about 4.8 M of them)."""
 
     num_actions: int
 
@@ -108,7 +118,7 @@ def max_pool(obs: jax.Array, factor: int) -> jax.Array:
 
 
 def patches(x: jax.Array, size: int) -> jax.Array:
-    """Cut [B, H, W, C] into patches, [B, H / size, W / size, size * size * C]; borders are dropped."""
+    """Cut [B, H, W, C] into patches, [B, H / size, W / size, size * size * C]; drops the rest."""
     batch, height, width, channels = x.shape
     rows, columns = height // size, width // size
     x = x[:, : rows * size, : columns * size]

@@ -2,12 +2,12 @@
 
     collect -> gae -> update (epochs of minibatches, each one `loss` and one optimiser step)
 
-All of it is pure JAX and compiled as one `train_iteration`. Environments do not reset themselves, so
-`collect` does: an episode that ends is followed by a fresh one in the same lane. Rewards are scaled
-here and nowhere else; a time limit is not a fact about the task, so it is bootstrapped with the value
-of the last observation instead of being treated as an end.
+All of it is pure JAX and compiled as one `train_iteration`. Environments do not reset themselves,
+so `collect` does: an episode that ends is followed by a fresh one in the same lane. Rewards are
+scaled here and nowhere else. A time limit is not a fact about the task, so it is bootstrapped with
+the value of the last observation instead of being treated as an end.
 
-Every random draw derives from the run's root key (`envs.keys.training_key`) and counters that live in
+Every random draw derives from the run's root key (`envs.keys.training_key`) and from counters in
 the state, so a run that continues from a saved state equals one that was never interrupted.
 """
 
@@ -176,8 +176,8 @@ def collect(
 def gae(rollout: Rollout, last_value: jax.Array, gamma: float, gae_lambda: float) -> jax.Array:
     """Return generalised advantage estimates (Schulman et al., 2016, eq. 16), f32[T, N].
 
-    `last_value` is the value of the observation after the rollout. What follows a step that ended an
-    episode is its `cut_value`: nothing where the task terminated, the bootstrap where time ran out.
+    `last_value` is the value of the observation after the rollout. What follows a step that ended
+    an episode is its `cut_value`: nothing where the task terminated, else the bootstrap.
     """
     following = jnp.concatenate([rollout.value[1:], last_value[None]])
     following = jnp.where(rollout.ended, rollout.cut_value, following)
@@ -188,15 +188,13 @@ def gae(rollout: Rollout, last_value: jax.Array, gamma: float, gae_lambda: float
         advantage = delta + gamma * gae_lambda * jnp.where(ended, 0.0, advantage)
         return advantage, advantage
 
-    return jax.lax.scan(
-        back, jnp.zeros_like(last_value), (delta, rollout.ended), reverse=True
-    )[1]
+    return jax.lax.scan(back, jnp.zeros_like(last_value), (delta, rollout.ended), reverse=True)[1]
 
 
 def loss(
     weights: Any, task: Task, batch: tuple[Rollout, jax.Array], entropy_weight: jax.Array
 ) -> jax.Array:
-    """Return the clipped surrogate (eq. 7 and 9 of the paper), value error and entropy bonus, f32[]."""
+    """Return clipped surrogate plus value error minus entropy bonus (eq. 9 of the paper), f32[]."""
     config, (seen, advantage) = task.config, batch
     logits, value = task.network.apply(weights, seen.obs, method="judge")
     ratio = jnp.exp(_log_prob(logits, seen.action) - seen.log_prob)
@@ -252,7 +250,7 @@ def _fresh_episodes(task: Task, root: jax.Array, episodes: jax.Array, params: An
 
 
 def _where(chosen: jax.Array, new: Any, old: Any) -> Any:
-    """Take lanes of `new` where `chosen`, bool[N]; leaves may have any shape behind the lane axis."""
+    """Take the lanes of `new` where `chosen`, bool[N]; leaves have any shape behind that axis."""
 
     def pick(a, b):
         return jnp.where(chosen.reshape(-1, *(1,) * (a.ndim - 1)), a, b)

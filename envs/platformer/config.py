@@ -235,12 +235,8 @@ class PlatformerConfig(Config):
     dist_to_success: float = number(
         490.0, "Distance at which an episode counts as a success.", unit="px", role=CONTROL
     )
-    H: int = integer(
-        128, "Screen height.", low=64, high=250, unit="px", role=SCREEN, static=True
-    )
-    W: int = integer(
-        128, "Screen width.", low=64, high=250, unit="px", role=SCREEN, static=True
-    )
+    H: int = integer(128, "Screen height.", low=64, high=250, unit="px", role=SCREEN, static=True)
+    W: int = integer(128, "Screen width.", low=64, high=250, unit="px", role=SCREEN, static=True)
     background: Background = field(default_factory=Background)
     character: Character = field(default_factory=Character)
     distractors: Distractors = field(default_factory=Distractors)

@@ -50,6 +50,7 @@ class Platformer:
 
     num_actions = 8
     metrics = METRICS
+    scripts = (("noop", 0), ("right", 2), ("right-jump", 6))  # policies that repeat one action
 
     @property
     def horizon(self) -> int:
@@ -69,9 +70,7 @@ class Platformer:
 
     def reset_to(self, key: jax.Array, tops: jax.Array, params: Params) -> State:
         """Start on a given level: `tops` is the top row of each flat segment, int[segments]."""
-        drawn = _draw_ranges(
-            jax.random.fold_in(key, LEVEL), params.control, self.ranged_control
-        )
+        drawn = _draw_ranges(jax.random.fold_in(key, LEVEL), params.control, self.ranged_control)
         return self._start(key, tops.astype(jnp.int16), params, drawn)
 
     def _start(self, key, tops, params: Params, drawn: dict) -> State:
@@ -117,9 +116,7 @@ class Platformer:
 def _draw_ranges(key: jax.Array, table: dict[str, jax.Array], ranged: tuple[str, ...]) -> dict:
     """Draw this episode's value of every parameter that is a range, each with its own key."""
     return {
-        name: jax.random.uniform(
-            named_key(key, name), minval=table[name][0], maxval=table[name][1]
-        )
+        name: jax.random.uniform(named_key(key, name), minval=table[name][0], maxval=table[name][1])
         for name in ranged
     }
 

@@ -121,9 +121,7 @@ def _draw_distractors(look: Look, key, pools, values, pick) -> Distractors:
         named_key(key, "distractors.size"), (count,),
         setting["min_size"].astype(int), setting["max_size"].astype(int) + 1,
     )  # fmt: skip
-    spin = uniform(
-        "spin", (count,), setting["min_rotation_speed"], setting["max_rotation_speed"]
-    )
+    spin = uniform("spin", (count,), setting["min_rotation_speed"], setting["max_rotation_speed"])
     return Distractors(
         place=uniform("place", (count, 2), jnp.float32(BORDER), room),
         velocity=jnp.where(forward, speed, -speed) * setting["can_move"],

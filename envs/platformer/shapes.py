@@ -30,9 +30,7 @@ class Geometry(NamedTuple):
 def agent_geometry(width: int, height: int) -> Geometry:
     """Return the geometry of an agent whose box is width x height."""
     radius = jnp.float32(min(width, height) / 2)
-    return Geometry(
-        radius, (jnp.float32(width / 2), jnp.float32(height / 2)), (radius, radius)
-    )
+    return Geometry(radius, (jnp.float32(width / 2), jnp.float32(height / 2)), (radius, radius))
 
 
 def distractor_geometry(size: jax.Array) -> Geometry:
@@ -75,7 +73,9 @@ def _bounds(planes: list[tuple], cos, sin, dy: jax.Array) -> tuple[list, list]:
         edge = (d - turned_y * dy) / jnp.where(flat, 1.0, turned_x)
         # A horizontal edge allows whole rows; the rows below a shape's lowest point are outside.
         row_ok = jnp.where(turned_y > 0, turned_y * dy < d, turned_y * dy <= d)
-        most.append(jnp.where(flat, jnp.where(row_ok, FAR, -FAR), jnp.where(turned_x > 0, edge, FAR)))
+        most.append(
+            jnp.where(flat, jnp.where(row_ok, FAR, -FAR), jnp.where(turned_x > 0, edge, FAR))
+        )
         least.append(jnp.where(flat | (turned_x > 0), -FAR, edge))
     return most, least
 

@@ -68,6 +68,17 @@ def resamples(seeds: int, seed: int = 0) -> Resamples:
     return exact_resamples(seeds) if seeds <= EXACT_SEEDS else drawn_resamples(seeds, seed)
 
 
+def resampled_means(weights: F64, values: F64) -> F64:
+    """Averages of each resample. weights f64[R, S], values f64[S] or f64[S, N].
+
+    Not a matrix product: those differ in the last bit between linear-algebra libraries and thread
+    counts, and on thin matrices they are slower.
+    """
+    if values.ndim == 1:
+        return np.einsum("rs,s->r", weights, values)
+    return np.einsum("rs,sn->rn", weights, values)
+
+
 def quantiles(values: F64, probability: F64, level: float) -> tuple[F64, F64]:
     """Inverse-CDF quantiles of a weighted sample at both tails of `level`.
 
@@ -75,7 +86,7 @@ def quantiles(values: F64, probability: F64, level: float) -> tuple[F64, F64]:
     probability reaches the tail, so ties and discrete distributions need no interpolation.
     """
     tail = (1.0 - level) / 2.0
-    order = np.argsort(values, axis=0, kind="stable")
+    order = np.argsort(values, axis=0)
     ranked = np.take_along_axis(values, order, axis=0)
     cumulative = np.cumsum(probability[order], axis=0)
     last = len(probability) - 1

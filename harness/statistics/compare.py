@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize
 
 from harness.statistics.bootstrap import (
     EXACT_SEEDS,
     drawn_resamples,
     exact_resamples,
     quantiles,
+    resampled_means,
     scale_factor,
     t_quantile,
 )
@@ -286,7 +286,7 @@ def _bootstrap_ends(means: list[F64], point: float, level: float, seed: int) -> 
     if not exact:
         tables = [drawn_resamples(part.size, seed + at) for at, part in enumerate(ranked)]
     moves = [
-        scale_factor(part.size, level) * (table.weights @ part - part.mean())
+        scale_factor(part.size, level) * (resampled_means(table.weights, part) - part.mean())
         for part, table in zip(ranked, tables, strict=True)
     ]
     if exact:
@@ -300,6 +300,8 @@ def _bootstrap_ends(means: list[F64], point: float, level: float, seed: int) -> 
 
 def _score_end(point: float, first: int, second: int, t: float) -> float:
     """Lower end: the smallest probability that does not contradict the observed one."""
+    from scipy import optimize  # imported here because it is slow to load and seldom needed
+
     if point == 0.0:
         return 0.0
     more = (first + second) / 2.0 - 1.0

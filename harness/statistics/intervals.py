@@ -18,6 +18,7 @@ from harness.statistics.bootstrap import (
     Resamples,
     drawn_resamples,
     quantiles,
+    resampled_means,
     resamples,
     scale_factor,
     t_quantile,
@@ -103,7 +104,7 @@ def seed_bounds(
     else:
         table = resampled or resamples(seeds, seed)
         flat = means.reshape(-1, seeds)
-        values = table.weights @ flat.T
+        values = resampled_means(table.weights, flat.T)
         low, high = (
             end.reshape(point.shape) for end in quantiles(values, table.probability, level)
         )
@@ -257,9 +258,9 @@ def _resampled(blocks: Sequence[F64], seed: int) -> tuple[F64, F64]:
     """Averages of each resample f64[R, M] and their probability f64[R]."""
     if len(blocks) == 1:
         table = resamples(blocks[0].shape[0], seed)
-        return table.weights @ blocks[0], table.probability
+        return resampled_means(table.weights, blocks[0]), table.probability
     tables = [drawn_resamples(block.shape[0], seed + at) for at, block in enumerate(blocks)]
-    means = [table.weights @ block for table, block in zip(tables, blocks, strict=True)]
+    means = [resampled_means(t.weights, block) for t, block in zip(tables, blocks, strict=True)]
     return np.hstack(means), tables[0].probability
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from harness.statistics.bootstrap import drawn_resamples, quantiles, t_quantile
+from harness.statistics.bootstrap import drawn_resamples, quantiles, resampled_means, t_quantile
 from harness.statistics.checks import DEFAULT_METHOD, check_seeds
 from harness.statistics.intervals import (
     ALGORITHM_SEEDS,
@@ -268,7 +268,7 @@ def _drawn_percentile(
     total: F64 | float = 0.0
     for at, (part, weight) in enumerate(zip(parts, weights, strict=True)):
         table = drawn_resamples(part.rows.size, settings.seed + at)
-        total = total + weight * (table.weights @ np.sort(part.rows))
+        total = total + weight * resampled_means(table.weights, np.sort(part.rows))
     low, high = quantiles(np.asarray(total), table.probability, settings.level)
     return float(low), float(high)
 

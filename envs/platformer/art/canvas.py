@@ -64,7 +64,7 @@ class Canvas:
     ) -> None:
         """A vertical ramp from row `top` down to row `bottom`."""
         values = (ROWS - top) / max(bottom - top - 1, 1)
-        self.shade(np.clip(values, 0, 1), colours, (ROWS >= top) & (ROWS < bottom), strength)
+        self.shade(np.clip(values, 0, 1), colours, (top <= ROWS) & (bottom > ROWS), strength)
 
     def dot(self, x: int, y: int, colour: Colour) -> None:
         """One pixel."""
@@ -122,7 +122,7 @@ def span(x: float) -> np.ndarray:
 
 def box(x: int, y: int, width: int, height: int) -> np.ndarray:
     """The mask of a box whose top left pixel is (x, y)."""
-    return ((COLS - x) % SIZE < width) & (ROWS >= y) & (ROWS < y + height)
+    return ((COLS - x) % SIZE < width) & (y <= ROWS) & (y + height > ROWS)
 
 
 def disc(x: float, y: float, radius: float) -> np.ndarray:

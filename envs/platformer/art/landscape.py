@@ -83,7 +83,7 @@ def cloud(
         top |= disc(px - r * 0.26, py - r * 0.46, r * 0.52)
     whole &= base >= ROWS
     canvas.paint(whole, shade)
-    canvas.paint(whole & bright & (ROWS < base), body)
+    canvas.paint(whole & bright & (base > ROWS), body)
     canvas.paint(whole & top, light)
 
 

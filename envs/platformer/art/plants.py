@@ -98,7 +98,9 @@ def tree(
     """A round-headed tree; crown colours run dark to light, trunk is lit then shaded."""
     thick = max(1, height // 9)
     canvas.rect(x - thick // 2, foot - height // 2, thick, height // 2, trunk[0])
-    canvas.rect(x - thick // 2 + (thick + 1) // 2, foot - height // 2, thick // 2, height // 2, trunk[1])
+    canvas.rect(
+        x - thick // 2 + (thick + 1) // 2, foot - height // 2, thick // 2, height // 2, trunk[1]
+    )
     leaves(canvas, rng, x, foot - height * 0.68, height * 0.36, height * 0.3, crown)
 
 
@@ -141,7 +143,7 @@ def bush(
     """A low mound of leaves cut flat at its foot."""
     before = canvas.pixels.copy()
     leaves(canvas, rng, x, foot - width * 0.18, width * 0.5, width * 0.34, crown)
-    hidden = ROWS > foot
+    hidden = foot < ROWS
     canvas.pixels[hidden] = before[hidden]
 
 
@@ -151,9 +153,7 @@ def canopy(
     """A roof of leaves down from the top edge, ragged along row `bottom`."""
     canvas.paint(bottom - size * 1.5 > ROWS, colours[0])
     count = int(SIZE / size * 2.2)
-    places = [
-        (k * SIZE / count, bottom - size * (0.4 + 1.4 * rng.random())) for k in range(count)
-    ]
+    places = [(k * SIZE / count, bottom - size * (0.4 + 1.4 * rng.random())) for k in range(count)]
     high = [(rng.random() * SIZE, rng.random() * max(bottom - size, 1)) for _ in range(count)]
     for level, colour in enumerate(colours):
         share = level / max(len(colours) - 1, 1)

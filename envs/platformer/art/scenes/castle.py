@@ -72,8 +72,8 @@ def _tower(
     canvas.convex([(x + wide * 0.7, top), peak, (x + wide + 1, top)], darker(roof, 0.35))
     pole = x + wide // 2
     canvas.rect(pole, top - tall - 9, 1, 10, darker(dark, 0.4))
-    canvas.convex([(pole + 1, top - tall - 9), (pole + 8, top - tall - 6.5), (pole + 1, top - tall - 4)],
-                  flag)  # fmt: skip
+    tip = top - tall - 9
+    canvas.convex([(pole + 1, tip), (pole + 8, tip + 2.5), (pole + 1, tip + 5)], flag)
 
 
 def _gate(canvas: Canvas, x: int, foot: int, tones: tuple) -> None:
@@ -144,7 +144,7 @@ def _banner(canvas: Canvas, x: int, y: int, tall: int, tones: list, sign: int) -
     canvas.rect(x - 9, y - 2, 19, 2, "4c3428")
     canvas.rect(x - 10, y - 2, 1, 2, trim)
     canvas.rect(x + 10, y - 2, 1, 2, trim)
-    body = (np.abs(span(x)) <= 7) & (ROWS >= y) & (ROWS < y + tall - 7 + np.abs(span(x)))
+    body = (np.abs(span(x)) <= 7) & (y <= ROWS) & (y + tall - 7 + np.abs(span(x)) > ROWS)
     canvas.paint(body, cloth)
     canvas.paint(body & (span(x) > 3), darker(cloth, 0.25))
     canvas.paint(body & (np.abs(span(x)) == 7), trim)
@@ -168,8 +168,8 @@ def _window(canvas: Canvas, x: int, y: int, half: int, tall: int, wall: list, gl
         arch = (span(x) / (half + grow + 0.3)) ** 2 + ((ROWS - y) / (half * 1.6 + grow)) ** 2 <= 1
         canvas.paint(arch & (y >= ROWS), tone)
         canvas.rect(x - half - grow, y, 2 * (half + grow) + 1, tall + grow, tone)
-    pane = (np.abs(span(x)) <= half) & (ROWS > y - half * 2) & (ROWS < y + tall)
-    bars = ((COLS - x + ROWS) % 6 == 0) | ((COLS - x - ROWS) % 6 == 0) | (COLS == x % SIZE)
+    pane = (np.abs(span(x)) <= half) & (y - half * 2 < ROWS) & (y + tall > ROWS)
+    bars = ((COLS - x + ROWS) % 6 == 0) | ((COLS - x - ROWS) % 6 == 0) | (x % SIZE == COLS)
     lit = pane & np.all(canvas.pixels == np.array(glow, dtype=np.uint8), axis=-1)
     canvas.paint(lit & bars, mix(glow, wall[0], 0.6))
     canvas.paint(lit & ~bars & (span(x) + ROWS * 0.4 < y * 0.4), lighter(glow, 0.5))
@@ -201,14 +201,16 @@ def _inside(canvas: Canvas, rng: np.random.Generator, member: int) -> None:
     wall, cloth, glow_list = (ramp(words) for words in INSIDE[member])
     glow = glow_list[0]
     _bricks(canvas, rng, wall)
-    for x in (32, 96):
+    for x, y in scatter(rng, 12, 12, 14, 116):
+        canvas.rect(x, y, 2, 1, wall[0])
+    for x in (41, 105):
         if member in (1, 3):
             _window(canvas, x, 38, 11, 44, wall, glow)
         elif member == 0:
             _banner(canvas, x, 26, 62, cloth, 0)
         else:
             _window(canvas, x, 44, 7, 30, wall, glow)
-    for k, x in enumerate((0, 64)):
+    for x in (9, 73):
         if member == 0:
             _torch(canvas, x, 48, "e08838")
         elif member == 1:
@@ -218,7 +220,7 @@ def _inside(canvas: Canvas, rng: np.random.Generator, member: int) -> None:
             _torch(canvas, x + 32, 98, "c88838")
         else:
             _column(canvas, x, wall)
-            _banner(canvas, x + 32 if k < 0 else x, 30, 44, cloth, 1)
+            _banner(canvas, x, 30, 44, cloth, 1)
     canvas.paint((ROWS < 6) | (ROWS >= 120), wall[1])
     for y in (5, 120):
         canvas.rect(0, y, SIZE, 1, wall[3])
@@ -226,8 +228,6 @@ def _inside(canvas: Canvas, rng: np.random.Generator, member: int) -> None:
     for x in range(0, SIZE, 16):
         canvas.rect(x, 121, 1, 7, wall[0])
         canvas.rect(x + 6, 0, 4, 5, wall[3])
-    for x, y in scatter(rng, 12, 12, 14, 116):
-        canvas.rect(x, y, 2, 1, wall[0])
 
 
 def draw(rng: np.random.Generator, member: int) -> Canvas:

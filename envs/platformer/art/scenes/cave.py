@@ -38,7 +38,7 @@ def _spike(canvas: Canvas, x: float, root: int, tip: int, half: float, tones: li
     low, high = min(root, tip), max(root, tip)
     share = np.abs(ROWS - tip) / max(high - low, 1)
     reach = np.round(half * share**1.4, 6)
-    body = (ROWS >= low) & (ROWS <= high) & (np.abs(span(x)) <= reach)
+    body = (low <= ROWS) & (high >= ROWS) & (np.abs(span(x)) <= reach)
     dark, lit = tones
     canvas.paint(body, mix(dark, lit, 0.42))
     canvas.paint(body & (span(x) > reach * 0.25), mix(dark, lit, 0.16))
@@ -78,7 +78,9 @@ def _crystal(
     tip = (x + lean * size, y - up * size)
     neck_x, neck_y = x + lean * size * 0.75, y - up * size * 0.72
     left, right = (neck_x - half, neck_y), (neck_x + half, neck_y)
-    canvas.convex([(x - half * 0.8, y), left, tip, (neck_x, neck_y), (x, y)], mix(light, dark, 0.35))
+    canvas.convex(
+        [(x - half * 0.8, y), left, tip, (neck_x, neck_y), (x, y)], mix(light, dark, 0.35)
+    )
     canvas.convex([(x + half * 0.8, y), right, tip, (neck_x, neck_y), (x, y)], dark)
     canvas.convex([left, tip, (neck_x, neck_y)], light)
     canvas.line(x - half * 0.8 + 1, y, left[0] + 1, left[1], light)

@@ -85,13 +85,23 @@ def _board(canvas: Canvas, rng: np.random.Generator, tones: tuple, dark_chip: bo
     canvas.paint((ROWS % 8 == 4) & (COLS % 8 == 4), mix(board[1], board[2], 0.8))
     wire = [trace[0], trace[1], board[0]]
     for y in (8, 34, 92, 112):
-        legs = (int(rng.integers(20, 40)), int(rng.choice([-12, 10, 14])), int(rng.integers(24, 50)))
+        legs = (
+            int(rng.integers(20, 40)),
+            int(rng.choice([-12, 10, 14])),
+            int(rng.integers(24, 50)),
+        )
         _bus(canvas, int(rng.integers(0, SIZE)), y, 4, legs, trace[0])
     for x, y in scatter(rng, 26, 14, 6, 122):
         _trace(canvas, rng, x, y, wire, 22)
     ink = mix(board[2], "ffffff", 0.45)
     body = "20242c" if dark_chip else mix(board[0], "000000", 0.3)
-    chips = ((12, 16, 28, 14), (72, 44, 32, 32), (20, 78, 18, 22), (100, 96, 24, 12), (56, 104, 22, 11))
+    chips = (
+        (12, 16, 28, 14),
+        (72, 44, 32, 32),
+        (20, 78, 18, 22),
+        (100, 96, 24, 12),
+        (56, 104, 22, 11),
+    )
     for x, y, wide, tall in chips:
         _chip(canvas, x, y, wide, tall, (body, "b8bcc4", ink))
     canvas.rect(82, 54, 12, 12, glow[0])
@@ -197,8 +207,9 @@ def _hexes(canvas: Canvas, rng: np.random.Generator, tones: tuple) -> None:
             number += 1
     level = rng.integers(0, 8, number)[owner]
     canvas.paint(ROWS >= 0, board[0])
-    for k, tone in enumerate((board[1], board[1], board[2], board[2], mix(board[2], trace[0], 0.35),
-                              mix(board[2], trace[0], 0.7), trace[0], mix(trace[0], trace[1], 0.4))):  # fmt: skip
+    lit = [mix(board[2], trace[0], share) for share in (0.35, 0.7, 1.0)]
+    tints = [board[1], board[1], board[2], board[2], *lit, mix(trace[0], trace[1], 0.4)]
+    for k, tone in enumerate(tints):
         plate = (level == k) & (best < 7.2)
         canvas.paint(plate, tone)
         canvas.paint(plate & (best > 5.6) & (np.roll(best, 1, 0) > best), darker(tone, 0.25))
@@ -216,7 +227,7 @@ def _holo(canvas: Canvas, rng: np.random.Generator, tones: tuple) -> None:
         reach = np.sqrt(span(x) ** 2 + (ROWS - y) ** 2)
         for k, share in enumerate((1.0, 0.72, 0.42)):
             ring = np.abs(np.round(reach, 5) - radius * share) < 0.7 + (k == 1)
-            gap = (span(x) * (1 if k else -1) > radius * 0.3) & (ROWS < y)
+            gap = (span(x) * (1 if k else -1) > radius * 0.3) & (y > ROWS)
             canvas.paint(ring & ~(gap & (k < 2)), trace[1] if k != 1 else trace[0])
         canvas.paint((reach < radius * 0.9) & (np.abs(span(x)) < 1), trace[0])
         canvas.paint((reach < radius * 0.9) & (np.abs(ROWS - y) < 1), trace[0])

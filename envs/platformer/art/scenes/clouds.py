@@ -36,7 +36,7 @@ def _balloon(canvas: Canvas, x: int, y: int, radius: int, colours: list) -> None
     """A striped hot-air balloon with its basket."""
     first, second, dark = colours
     ball = disc(x, y, radius)
-    neck = (ROWS > y) & (np.abs(span(x)) <= radius - (ROWS - y) * 0.62) & (y + radius + 2 >= ROWS)
+    neck = (y < ROWS) & (np.abs(span(x)) <= radius - (ROWS - y) * 0.62) & (y + radius + 2 >= ROWS)
     skin = ball | neck
     canvas.paint(skin, first)
     wide = np.sqrt(np.maximum(radius * radius - (ROWS - y) ** 2, 1.0))
@@ -53,11 +53,11 @@ def _island(canvas: Canvas, rng: np.random.Generator, x: int, y: int, width: int
     reach = width / 2
     rough = cloudy(rng, 16, 16, 2)
     depth = width * 0.8 * (1 - np.abs(span(x)) / reach) * (0.7 + 0.5 * rough)
-    rock = (np.abs(span(x)) < reach) & (ROWS >= y) & (ROWS < y + np.round(depth, 5))
+    rock = (np.abs(span(x)) < reach) & (y <= ROWS) & (y + np.round(depth, 5) > ROWS)
     canvas.shade(0.5 + span(x) / width + 0.5 * (rough - 0.5), ramp("b08a68 8a6450 5c4448"), rock)
-    turf = (np.abs(span(x)) < reach) & (ROWS >= y - 2) & (ROWS < y + 2 + 3 * rough)
+    turf = (np.abs(span(x)) < reach) & (y - 2 <= ROWS) & (y + 2 + 3 * rough > ROWS)
     canvas.paint(turf, "4f9a4a")
-    canvas.paint(turf & (ROWS < y), "9cd65c")
+    canvas.paint(turf & (y > ROWS), "9cd65c")
     for k in range(max(1, width // 12)):
         place = int(x - reach * 0.6 + k * 11 + rng.integers(0, 4))
         canvas.rect(place, y - 6, 1, 5, "6a4a3a")

@@ -37,7 +37,7 @@ def _dunes(canvas: Canvas, rng: np.random.Generator, rows: tuple, tones: list, f
             tall = (11 + 6 * rng.random()) * (0.7 + 0.35 * k)
             wide = SIZE / count * 0.62
             # The shaded face is bounded by a crest line that curls away below the summit.
-            curl = x + (ROWS - row + tall) * 0.55 + 2 * (ROWS > row)
+            curl = x + (ROWS - row + tall) * 0.55 + 2 * (row < ROWS)
             side = (COLS - x + SIZE / 2) % SIZE - SIZE / 2
             height = row - tall * np.maximum(0, 1 - np.abs(side) / wide) ** 1.4
             inner = ((COLS - curl + SIZE / 2) % SIZE - SIZE / 2) > 0

@@ -146,7 +146,7 @@ def _tank(canvas: Canvas, x: int, top: int, wide: int, low: int, metal: list, fi
     _tube(canvas, box(x, top, wide, low - top), (COLS - x) % SIZE / (wide - 1), metal)
     glass = box(x + 3, top + 9, wide - 6, low - top - 18)
     canvas.paint(glass, darker(fill[1], 0.65))
-    liquid = glass & (ROWS > top + (low - top) * 0.4)
+    liquid = glass & (top + (low - top) * 0.4 < ROWS)
     canvas.shade(np.clip((ROWS - top - 20) / (low - top - 20), 0, 1), fill, liquid, 0.8)
     canvas.paint(glass & (np.abs(ROWS - top - (low - top) * 0.4) < 1), lighter(fill[0], 0.6))
     canvas.rect(x + 5, top + 11, 2, low - top - 22, lighter(fill[0], 0.35))

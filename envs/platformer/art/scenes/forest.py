@@ -10,14 +10,54 @@ from envs.platformer.art.plants import bush, canopy, grass
 
 # Air from the top down, trunk lit and shaded, leaves dark to light, ground.
 PALETTES = (
-    ("c8e8a8 a4d494 6cb080 3c8068", "7c5c40 4c3a34", "1c4c3c 2c7444 58a848 a8d858", "3c7c3c 1c4434"),
-    ("fce8b0 f8cc88 e49c60 a8604c", "64403c 3c2830", "7c2c2c b84c2c e48430 fcc850", "a8582c 54282c"),
-    ("3c6c8c 2c5078 1c3860 101f40", "1c2c4c 10182c", "08142c 103050 185070 2c7c90", "143450 0a1830"),
-    ("e8f4f0 d0e8dc a8d0c0 7cac9c", "f0f0e8 a8b0b0", "4c8c54 74b464 a8d474 dcf0a0", "6ca868 386c54"),
-    ("fce0ec f8c8dc e8a4c4 c084b0", "6c4854 442c40", "b85c8c e084ac f8b0cc ffdce8", "84a878 4c6c64"),
-    ("e0f4b8 bce498 84c47c 4c9468", "84b850 4c8040", "2c6c3c 4c9440 84c04c c4e878", "5c9444 2c5834"),
-    ("6c4c9c 543c84 3c2c68 241c48", "5c4470 34284c", "281c50 3c2c6c 584090 8460b8", "2c2454 181234"),
-    ("a0b088 7c9474 546c5c 344848", "443c34 262828", "1c3028 2c4834 4c6c40 7c9450", "34482c 1a2a26"),
+    (
+        "c8e8a8 a4d494 6cb080 3c8068",
+        "7c5c40 4c3a34",
+        "1c4c3c 2c7444 58a848 a8d858",
+        "3c7c3c 1c4434",
+    ),
+    (
+        "fce8b0 f8cc88 e49c60 a8604c",
+        "64403c 3c2830",
+        "7c2c2c b84c2c e48430 fcc850",
+        "a8582c 54282c",
+    ),
+    (
+        "3c6c8c 2c5078 1c3860 101f40",
+        "1c2c4c 10182c",
+        "08142c 103050 185070 2c7c90",
+        "143450 0a1830",
+    ),
+    (
+        "e8f4f0 d0e8dc a8d0c0 7cac9c",
+        "f0f0e8 a8b0b0",
+        "4c8c54 74b464 a8d474 dcf0a0",
+        "6ca868 386c54",
+    ),
+    (
+        "fce0ec f8c8dc e8a4c4 c084b0",
+        "6c4854 442c40",
+        "b85c8c e084ac f8b0cc ffdce8",
+        "84a878 4c6c64",
+    ),
+    (
+        "e0f4b8 bce498 84c47c 4c9468",
+        "84b850 4c8040",
+        "2c6c3c 4c9440 84c04c c4e878",
+        "5c9444 2c5834",
+    ),
+    (
+        "6c4c9c 543c84 3c2c68 241c48",
+        "5c4470 34284c",
+        "281c50 3c2c6c 584090 8460b8",
+        "2c2454 181234",
+    ),
+    (
+        "a0b088 7c9474 546c5c 344848",
+        "443c34 262828",
+        "1c3028 2c4834 4c6c40 7c9450",
+        "34482c 1a2a26",
+    ),
 )
 
 
@@ -84,7 +124,12 @@ def _mushroom(canvas: Canvas, x: int, foot: int, size: int, tones: list) -> None
     canvas.paint(dome, cap)
     canvas.paint(dome & (span(x) > reach * 0.35 - (ROWS - top) * 0.1), shade)
     canvas.ellipse(x, top + 1, reach * 0.92, 1, darker(shade, 0.25))
-    for a, b, r in ((-0.5, -0.35, 0.13), (0.05, -0.65, 0.15), (0.5, -0.3, 0.11), (-0.1, -0.15, 0.09)):
+    for a, b, r in (
+        (-0.5, -0.35, 0.13),
+        (0.05, -0.65, 0.15),
+        (0.5, -0.3, 0.11),
+        (-0.1, -0.15, 0.09),
+    ):
         canvas.disc(x + a * reach, top + b * tall - 1, max(1, size * r * 0.55), spot)
 
 
@@ -139,7 +184,11 @@ def _near(canvas: Canvas, rng: np.random.Generator, member: int, tones: list) ->
             _bamboo(canvas, rng, x, 4 + k % 4, trunk, leaf[1 + k % 2])
     elif member == 6:
         for k, x in enumerate(spots(rng, 5, 0.5)):
-            caps = ramp("e05c8c 9c3c78 ffe0f0 d8c8e8") if k % 2 else ramp("4cc8d8 2c84a8 e8ffff c8d4ec")
+            caps = (
+                ramp("e05c8c 9c3c78 ffe0f0 d8c8e8")
+                if k % 2
+                else ramp("4cc8d8 2c84a8 e8ffff c8d4ec")
+            )
             _mushroom(canvas, x, 118, (64, 34, 52, 26, 42)[k], caps)
     else:
         for k, x in enumerate(spots(rng, 4, 0.5)):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from envs.platformer.art.canvas import COLS, ROWS, SIZE, Canvas, span
+from envs.platformer.art.canvas import COLS, ROWS, Canvas, span
 from envs.platformer.art.fields import cloudy, profile, scatter, spots, swell
 from envs.platformer.art.landscape import birds, cloud, hill, mountains, sun
 from envs.platformer.art.palette import darker, lighter, mix, ramp
@@ -34,7 +34,7 @@ def _alps(canvas: Canvas, rng: np.random.Generator, stone: list, haze, snow: lis
 def _mist(canvas: Canvas, row: int, colour) -> None:
     """A dithered veil that thins upward from a row."""
     for back, where in ((2, (ROWS + COLS) % 2 == 0), (8, (ROWS % 2 == 0) & (COLS % 4 == 0))):
-        canvas.paint((ROWS >= row - back - 4) & (ROWS < row - back + 4) & where, colour)
+        canvas.paint((row - back - 4 <= ROWS) & (row - back + 4 > ROWS) & where, colour)
 
 
 def _mesas(canvas: Canvas, rng: np.random.Generator, lit, dark, base: int, count: int) -> None:
@@ -44,11 +44,11 @@ def _mesas(canvas: Canvas, rng: np.random.Generator, lit, dark, base: int, count
         width, top = int(rng.integers(9, 19)), base - int(rng.integers(22, 52))
         slope = 0.10 + 0.42 * np.maximum(ROWS - (top + 16), 0) / 30
         reach = np.round(width + (ROWS - top) * slope + wobble * 0.6, 5)
-        face = (np.abs(span(x)) <= reach) & (ROWS >= top)
+        face = (np.abs(span(x)) <= reach) & (top <= ROWS)
         canvas.paint(face, lit)
         canvas.paint(face & ((ROWS + (wobble * 0.8).astype(int)) % 9 < 2), mix(lit, dark, 0.4))
         canvas.paint(face & (span(x) > reach * 0.35 + wobble), dark)
-        canvas.paint(face & (ROWS < top + 2), lighter(lit, 0.35))
+        canvas.paint(face & (top + 2 > ROWS), lighter(lit, 0.35))
 
 
 def _terraces(canvas: Canvas, rng: np.random.Generator, near: list) -> None:
@@ -76,7 +76,7 @@ def _volcano(canvas: Canvas, rng: np.random.Generator, stone: list) -> None:
     canvas.ellipse(64, 26, 9, 5, "94444c")
     mountains(canvas, rng, [(64, 22, 1.15)], stone)
     crater = (np.abs(span(64)) < 9) & (ROWS < 34)
-    glow = crater & (ROWS > 28 + np.abs(span(64)) * 0.3)
+    glow = crater & (28 + np.abs(span(64)) * 0.3 < ROWS)
     canvas.paint(glow, "ff9c3c")
     canvas.paint(glow & (ROWS > 31), "ffe08a")
     for start in (-6, 1, 6):
@@ -99,8 +99,8 @@ def _mill(canvas: Canvas, x: int, foot: int) -> None:
     for a, b in ((1, 0.4), (-1, -0.4), (-0.4, 1), (0.4, -1)):
         hub = foot - 21
         canvas.line(x, hub, x + 13 * a, hub + 13 * b, "6a4634")
-        canvas.line(x + 4 * a - b * 2, hub + 4 * b + a * 2, x + 13 * a - b * 2, hub + 13 * b + a * 2,
-                    "fbf4e0", 2)  # fmt: skip
+        near_x, near_y = x + 4 * a - b * 2, hub + 4 * b + a * 2
+        canvas.line(near_x, near_y, near_x + 9 * a, near_y + 9 * b, "fbf4e0", 2)
 
 
 def _fields(canvas: Canvas, rng: np.random.Generator, member: int, far: list, near: list) -> None:
@@ -166,5 +166,5 @@ def draw(rng: np.random.Generator, member: int) -> Canvas:
         return canvas
     _fields(canvas, rng, member, far, near)
     if member == 4:
-        canvas.paint((ROWS >= 110 + 6 * profile(rng, 4)[None, :]) & (ROWS < SIZE), near[1])
+        canvas.paint(110 + 6 * profile(rng, 4)[None, :] <= ROWS, near[1])
     return canvas

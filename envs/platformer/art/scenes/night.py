@@ -10,14 +10,54 @@ from envs.platformer.art.plants import grass, pines
 
 # Sky from the top down, stars dim to bright, moon light mid dark, land far to near.
 PALETTES = (
-    ("0a0e28 121c44 1e3064 34508c", "4c64a0 8ca4d8 f4f4ff", "fff6d8 e0d4b8 b4a898", "16244c 080e20"),
-    ("06101c 0a2030 10384c 1c5864", "3c7080 8cc8c8 f0fff8", "f4fff0 c8e0d4 94b4b0", "0c2c38 041018"),
-    ("180c34 2c1450 4c2070 7c3c8c", "744c9c c494e0 fff0ff", "ffe8f4 e0bcd8 b08cb8", "301450 120624"),
-    ("0c1030 1a1e4c 322c6c 5c4890", "5c5c9c a4a4e0 fff8e8", "fff0c0 e4c890 b89868", "201c4c 0c0a20"),
-    ("101820 1c2c38 2c4454 486878", "54707c a0b8bc f4fcf4", "f4f8ec ccd4c8 98a8a4", "182830 0a1218"),
-    ("08081c 10103c 1c1c60 303090", "4444a0 9c9cec ffffff", "ffffff d8dcf4 a4acd4", "14144c 06061c"),
-    ("200c1c 401430 6c2040 a04050", "8c4860 e0a0a0 fff0e0", "ffc890 f09460 c06048", "381028 14060e"),
-    ("0a1814 12302c 1c4c40 348060", "3c7058 98d8a8 f4ffe8", "fcffd8 dce8b0 a8bc88", "0e2820 04100c"),
+    (
+        "0a0e28 121c44 1e3064 34508c",
+        "4c64a0 8ca4d8 f4f4ff",
+        "fff6d8 e0d4b8 b4a898",
+        "16244c 080e20",
+    ),
+    (
+        "06101c 0a2030 10384c 1c5864",
+        "3c7080 8cc8c8 f0fff8",
+        "f4fff0 c8e0d4 94b4b0",
+        "0c2c38 041018",
+    ),
+    (
+        "180c34 2c1450 4c2070 7c3c8c",
+        "744c9c c494e0 fff0ff",
+        "ffe8f4 e0bcd8 b08cb8",
+        "301450 120624",
+    ),
+    (
+        "0c1030 1a1e4c 322c6c 5c4890",
+        "5c5c9c a4a4e0 fff8e8",
+        "fff0c0 e4c890 b89868",
+        "201c4c 0c0a20",
+    ),
+    (
+        "101820 1c2c38 2c4454 486878",
+        "54707c a0b8bc f4fcf4",
+        "f4f8ec ccd4c8 98a8a4",
+        "182830 0a1218",
+    ),
+    (
+        "08081c 10103c 1c1c60 303090",
+        "4444a0 9c9cec ffffff",
+        "ffffff d8dcf4 a4acd4",
+        "14144c 06061c",
+    ),
+    (
+        "200c1c 401430 6c2040 a04050",
+        "8c4860 e0a0a0 fff0e0",
+        "ffc890 f09460 c06048",
+        "381028 14060e",
+    ),
+    (
+        "0a1814 12302c 1c4c40 348060",
+        "3c7058 98d8a8 f4ffe8",
+        "fcffd8 dce8b0 a8bc88",
+        "0e2820 04100c",
+    ),
 )
 
 

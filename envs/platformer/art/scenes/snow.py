@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from envs.platformer.art.canvas import COLS, ROWS, SIZE, Canvas, disc
+from envs.platformer.art.canvas import COLS, ROWS, Canvas, disc
 from envs.platformer.art.fields import cells, scatter, spots, swell
 from envs.platformer.art.landscape import cloud, hill, moon, mountains, snowfall, stars, sun, water
 from envs.platformer.art.palette import darker, lighter, mix, ramp
@@ -77,16 +77,22 @@ def _snowman(canvas: Canvas, x: int, foot: int, snow: list) -> None:
 
 def _bergs(canvas: Canvas, rng: np.random.Generator, tones: list, snow: list, row: int) -> None:
     """Faceted icebergs afloat and their broken reflections."""
-    for k, x in enumerate(spots(rng, 4, 0.5)):
+    for k, x in enumerate(spots(rng, 4, 0.3)):
         tall, wide = (40, 22, 30, 16)[k], (19, 12, 15, 10)[k]
-        points = [(x - wide, row), (x - wide * 0.7, row - tall * 0.55), (x - wide * 0.1, row - tall)]
+        points = [
+            (x - wide, row),
+            (x - wide * 0.7, row - tall * 0.55),
+            (x - wide * 0.1, row - tall),
+        ]
         canvas.convex([*points, (x + wide * 0.1, row)], snow[0])
         tip = [(x - wide * 0.1, row - tall), (x + wide * 0.5, row - tall * 0.7), (x + wide, row)]
         canvas.convex([*tip, (x + wide * 0.1, row)], snow[2])
         canvas.convex([points[2], tip[1], (x + wide * 0.2, row - tall * 0.35)], snow[1])
         for y in range(row + 1, row + tall // 2, 2):
             run = int(wide * (1.1 - (y - row) / tall))
-            canvas.rect(x - run + int(rng.integers(-2, 3)), y, 2 * run, 1, mix(snow[1], tones[1], 0.4))
+            canvas.rect(
+                x - run + int(rng.integers(-2, 3)), y, 2 * run, 1, mix(snow[1], tones[1], 0.4)
+            )
 
 
 def _glacier(canvas: Canvas, rng: np.random.Generator, snow: list) -> None:
@@ -113,7 +119,7 @@ def _skaters_pond(canvas: Canvas, rng: np.random.Generator, snow: list, ice) -> 
 
 def _land(canvas: Canvas, rng: np.random.Generator, member: int, tones: tuple) -> None:
     """The white ground and whatever stands on it."""
-    sky, stone, snow, needles = tones
+    sky, _, snow, needles = tones
     far = 92 - 12 * swell(rng, 1, 3)
     firs = [mix(needle, sky[2], 0.3) for needle in needles] + ["4c4048"]
     hill(canvas, far, [snow[1], mix(snow[1], snow[2], 0.7)], 26, snow[0])
@@ -138,7 +144,7 @@ def _land(canvas: Canvas, rng: np.random.Generator, member: int, tones: tuple) -
 def draw(rng: np.random.Generator, member: int) -> Canvas:
     """One of eight winter scenes."""
     tones = tuple(ramp(words) for words in PALETTES[member])
-    sky, stone, snow, needles = tones
+    sky, stone, snow, _ = tones
     canvas = Canvas()
     canvas.gradient(sky, 0, 92, 0.9)
     if member in (1, 6):

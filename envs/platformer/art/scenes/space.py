@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from envs.platformer.art.canvas import COLS, ROWS, SIZE, Canvas, disc, ellipse, span
+from envs.platformer.art.canvas import COLS, ROWS, SIZE, Canvas, disc, span
 from envs.platformer.art.fields import cloudy, noise, profile, scatter, sine, spots
 from envs.platformer.art.landscape import hill, stars
 from envs.platformer.art.palette import darker, lighter, mix, ramp
@@ -30,9 +30,7 @@ def _nebula(canvas: Canvas, rng: np.random.Generator, tones: list, cover: float)
     canvas.shade(np.clip(glow * 1.15, 0, 1), tones, strength=0.95)
 
 
-def _planet(
-    canvas: Canvas, rng: np.random.Generator, place: tuple, tones: list, kind: str
-) -> None:
+def _planet(canvas: Canvas, rng: np.random.Generator, place: tuple, tones: list, kind: str) -> None:
     """A lit ball: banded, cloudy or cratered, with a dark limb on the lower right."""
     x, y, radius = place
     body = disc(x, y, radius)
@@ -63,7 +61,11 @@ def _ring(canvas: Canvas, x: int, y: int, radius: int, tones: list, front: bool)
     tilt = ROWS - y + span(x) * 0.28
     reach = np.round(np.sqrt((span(x) / 1.0) ** 2 + (tilt * 3.4) ** 2), 5)
     side = tilt > 0 if front else tilt <= 0
-    for inner, outer, tone in ((1.35, 1.6, tones[1]), (1.6, 1.72, tones[0]), (1.76, 1.95, tones[2])):
+    for inner, outer, tone in (
+        (1.35, 1.6, tones[1]),
+        (1.6, 1.72, tones[0]),
+        (1.76, 1.95, tones[2]),
+    ):
         canvas.paint(side & (reach >= radius * inner) & (reach < radius * outer), tone)
 
 
@@ -95,7 +97,9 @@ def _rock(canvas: Canvas, rng: np.random.Generator, x: int, y: int, radius: int,
         for a, b, r in ((-0.3, -0.2, 0.2), (0.3, 0.15, 0.26), (-0.1, 0.4, 0.15)):
             cx, cy = x + a * radius, y + b * radius
             canvas.paint(body & disc(cx, cy, radius * r), tones[0])
-            canvas.paint(body & disc(cx + 1, cy + 1, radius * r) & ~disc(cx, cy, radius * r), tones[2])
+            canvas.paint(
+                body & disc(cx + 1, cy + 1, radius * r) & ~disc(cx, cy, radius * r), tones[2]
+            )
 
 
 def _hole(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
@@ -109,7 +113,7 @@ def _hole(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
     canvas.shade(np.clip(halo, 0, 1), [*tones[1:], "fff4d8"], halo > 0.18, 0.9)
     canvas.disc(x, y, 18, "000000")
     glow = np.clip(1.15 - flat / 58, 0, 1) * (0.55 + 0.6 * swirl)
-    front = (flat < 58) & ((ROWS >= y) | (round_reach > 19)) & (flat > 20)
+    front = (flat < 58) & ((y <= ROWS) | (round_reach > 19)) & (flat > 20)
     canvas.shade(np.clip(glow * 1.2, 0, 1), [*tones[1:], "fff4d8"], front & (glow > 0.16), 0.9)
     ring = np.abs(np.round(round_reach, 5) - 18.6) < 0.7
     canvas.paint(ring & (y > ROWS), "fff4d8")

@@ -103,17 +103,17 @@ def _heron(canvas: Canvas, x: int, foot: int, tone) -> None:
 def _wires(canvas: Canvas, tone) -> None:
     """Two telegraph poles with sagging wires and a few birds on them."""
     for x in range(SIZE):
-        reach = (x % 64 - 32) / 32
+        reach = ((x - 20) % 64 - 32) / 32
         for top in (66, 71):
             canvas.dot(x, int(top + 6 * (1 - reach * reach)), tone)
-    for x in (0, 64):
+    for x in (20, 84):
         canvas.rect(x, 60, 2, 60, tone)
         for y in (65, 70):
             canvas.rect(x - 6, y, 14, 1, tone)
             canvas.rect(x - 6, y - 2, 1, 2, tone)
             canvas.rect(x + 7, y - 2, 1, 2, tone)
-    for x in (14, 22, 27, 80, 88, 110):
-        reach = (x % 64 - 32) / 32
+    for x in (2, 42, 47, 100, 108, 64):
+        reach = ((x - 20) % 64 - 32) / 32
         y = int(66 + 6 * (1 - reach * reach))
         canvas.stamp(x, y - 4, (".aa.", ".aaa", "aaa.", "a.a."), {"a": tone})
 
@@ -179,7 +179,10 @@ def draw(rng: np.random.Generator, member: int) -> Canvas:
     canvas = Canvas()
     canvas.gradient(sky, 0, 92, 0.85)
     sun_x = (64, 64, 40, 84, 64, 70, 92, 60)[member]
-    radius, sun_y = (21, 28, 26, 16, 22, 15, 24, 18)[member], (76, 68, 76, 54, 74, 66, 66, 74)[member]
+    radius, sun_y = (
+        (21, 28, 26, 16, 22, 15, 24, 18)[member],
+        (76, 68, 76, 54, 74, 66, 66, 74)[member],
+    )
     if member in (0, 1, 3, 7):
         stars(canvas, rng, 26, [bars[0], sky[3], "ffe8d8"], 36, 2)
     if member != 1:

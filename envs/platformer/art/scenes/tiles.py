@@ -37,7 +37,9 @@ def _checks(canvas: Canvas, tones: list) -> None:
 def _plaid(canvas: Canvas, tones: list) -> None:
     """A tartan: crossing bands that mix in a twill of single pixels."""
     deep, red, cream, navy = tones
-    bands = [deep] * 10 + [navy] * 6 + [red] * 4 + [cream] * 1 + [red] * 4 + [navy] * 6 + [cream] * 1
+    bands = (
+        [deep] * 10 + [navy] * 6 + [red] * 4 + [cream] * 1 + [red] * 4 + [navy] * 6 + [cream] * 1
+    )
     table = np.array(bands, dtype=np.uint8)
     warp, weft = table[COLS % 32], table[(ROWS + 8) % 32]
     over = ((ROWS + COLS) % 4 < 2)[..., None]
@@ -173,4 +175,6 @@ def draw(rng: np.random.Generator, member: int) -> Canvas:
     else:
         plain = {0: _checks, 1: _plaid, 2: _argyle, 4: _scales, 5: _dots, 7: _weave}
         plain[member](canvas, tones)
+    # The picture's edge should fall inside a tile, not on a joint, so that no seam stands out.
+    canvas.pixels = np.roll(canvas.pixels, (5, 5), (0, 1))
     return canvas

@@ -99,12 +99,12 @@ def _halftone(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
     field = 0.5 + 0.5 * sine(x + 0.35 * sine(y + 0.1) + y * 0.8)
     canvas.shade(field, [tones[0], tones[1], tones[2]], strength=0.6)
     # The dots sit on a slanted grid and each takes its size at its own centre, so it stays round.
-    diagonal, other = (COLS + ROWS) // 8, (COLS - ROWS) // 8
-    mid_x, mid_y = (diagonal + other) * 4 + 3.5, (diagonal - other) * 4 + 0.0
+    diagonal, other = (COLS + ROWS) // 16, (COLS - ROWS) // 16
+    mid_x, mid_y = (diagonal + other) * 8 + 7.5, (diagonal - other) * 8 + 0.5
     grow = 0.5 + 0.5 * sine((mid_x * 2 - mid_y * 1.3) / SIZE + 0.2)
     reach = np.round(np.sqrt((COLS - mid_x) ** 2 + (ROWS - mid_y) ** 2), 6)
-    canvas.paint(reach < 4.4 * grow, tones[3])
-    canvas.paint(reach < 4.4 * grow - 1.8, tones[4])
+    canvas.paint(reach < 6.6 * grow, tones[3])
+    canvas.paint(reach < 6.6 * grow - 2.4, tones[4])
     canvas.paint((noise(rng, 4, 4) > 0.62) & (reach < 1.5), tones[2])
 
 

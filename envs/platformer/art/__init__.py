@@ -1,0 +1,1 @@
+"""The drawing scripts behind the bundled pictures: backgrounds and character skins."""

@@ -1,0 +1,142 @@
+"""The command line of `python -m harness.evaluate` (and `heldout`, the same under another name)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from harness.errors import BAD_INPUT, COMPLETE, FAILED, INTERRUPTED, RunError
+
+EXIT_CODES = """\
+exit codes:
+  0    complete; every gate that was asked for passed
+  1    a gate failed
+  2    bad input or usage
+  3    a gate is inconclusive (see --on-inconclusive)
+  4    the run or the measurement failed
+  130  interrupted
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, with the nearest option."""
+
+    def error(self, message: str) -> NoReturn:
+        from envs.errors import nearest
+
+        unknown = message.removeprefix("unrecognized arguments: ").split()
+        if message.startswith("unrecognized") and unknown[0].startswith("-"):
+            options = [option for action in self._actions for option in action.option_strings]
+            close = nearest(unknown[0].partition("=")[0], options)
+            message = f"no option {unknown[0]}" + (f"; did you mean {close}?" if close else "")
+        print(f"heldout: {message} (--help lists the options)", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="python -m harness.evaluate",
+        description="Evaluate a policy on training and held-out configurations.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--policy", help="checkpoint folder, folder of seed-<k>, module:attr, file.py:attr, "
+        "or builtin:ppo|random|noop|right|right-jump")  # fmt: skip
+    add("--suite", default="hard", help="name of a bundled suite, or a YAML file (default: hard)")
+    add("--pair", help="only this pair of the suite")
+    add("--episodes", type=int, help="per side and training seed (default: the suite's number)")
+    add("--seed", type=int, default=0, help="master seed of the episodes (default: 0)")
+    add("--num-envs", type=int, default=256, help="episodes in flight (default: 256)")
+    add("--actions", choices=("greedy", "sample"), help="default: what the checkpoint declares")
+    add("--out", type=Path, metavar="DIR", help="keep the report there as report.json")
+    add("--json", action="store_true", help="print the report as JSON instead of the table")
+    add("--max-gap", action="append", default=[], metavar="METRIC=V",
+        help="gate: largest allowed gap of the suite mean")  # fmt: skip
+    add("--max-pair-gap", action="append", default=[], metavar="METRIC=V",
+        help="gate: largest allowed gap of every pair")  # fmt: skip
+    add("--on-inconclusive", choices=("exit3", "pass", "fail"), default="exit3",
+        help="what an inconclusive gate exits with (default: exit3)")  # fmt: skip
+    add("--list", action="store_true", help="list the suites and their pairs, then stop")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    options = build_parser().parse_args(arguments)
+    from envs.errors import InputError
+
+    try:
+        return _list_suites() if options.list else _evaluate(options, arguments)
+    except InputError as error:
+        print(f"heldout: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except RunError as error:
+        print(f"heldout: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print("heldout: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone; nothing is left to say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return COMPLETE
+    except Exception:  # a fault of ours must not look like a failed gate (Python would exit with 1)
+        traceback.print_exc()
+        return FAILED
+
+
+def _list_suites() -> int:
+    from protocols import load_suite, suite_names
+
+    for name in suite_names():
+        suite = load_suite(name)
+        print(f"{name} v{suite.version}: {suite.description}")
+        for pair in suite:
+            print(f"  {pair.name:24} {pair.axis}")
+    return COMPLETE
+
+
+def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    from dataclasses import replace
+
+    from envs.errors import InputError
+
+    if options.policy is None:
+        raise InputError("--policy is missing: what should be evaluated? (builtin:ppo to try)")
+    if sys.stderr.isatty():
+        print("heldout: starting jax …", file=sys.stderr)
+
+    from harness.export import dump, prepare_folder, to_dict, write_report
+    from harness.gate import parse_rule
+    from harness.progress import ConsoleWatcher
+    from harness.run import Settings, run
+    from harness.sources import load_policies
+    from protocols import load_suite
+
+    suite = load_suite(options.suite)
+    if options.pair is not None:
+        suite = replace(suite, pairs=(suite[options.pair],))
+    env, _ = suite.pairs[0].train.build()
+    known = [metric.name for metric in env.metrics]
+    rules = [parse_rule(text, "suite", known) for text in options.max_gap]
+    rules += [parse_rule(text, "pairs", known) for text in options.max_pair_gap]
+    settings = Settings(
+        options.episodes, options.seed, options.num_envs, options.actions, tuple(rules),
+        options.on_inconclusive, shlex.join(["python", "-m", "harness.evaluate", *arguments]),
+    )  # fmt: skip
+    policies = load_policies(options.policy, actions=options.actions, env=env)
+    folder = prepare_folder(options.out) if options.out else None
+    with ConsoleWatcher(suite, settings) as watcher:
+        report = run(policies, suite, settings, watcher)
+    if folder:
+        print(f"report: {write_report(report, folder)}", file=sys.stderr)
+    print(dump(to_dict(report)) if options.json else report, flush=True)
+    return report.exit_code

@@ -1,0 +1,187 @@
+"""A report as strict JSON: numbers, reasons, and every episode's records as columns."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from envs.errors import InputError
+
+if TYPE_CHECKING:  # the report imports this module when it is exported
+    from harness.report import Cell, PairResult, Report
+    from harness.statistics import GapResult, SuiteResult
+
+SCHEMA, SCHEMA_VERSION = "heldout-report", 1
+FILE = "report.json"
+
+
+def to_dict(report: Report) -> dict[str, Any]:
+    """Return the report as plain JSON data. All but `timing` is equal for equal runs."""
+    suite = report.suite
+    configs = {
+        config.digest: {"environment": config.environment, **config.to_dict()}
+        for pair in suite
+        for config in (pair.train, *pair.heldout.values())
+    }
+    return plain({
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "exit_code": report.exit_code,
+        "suite": {
+            "name": suite.name,
+            "version": suite.version,
+            "digest": suite.digest,
+            "pairs": [pair.name for pair in suite],
+        },
+        "policy": report.policy,
+        "settings": report.settings,
+        "verdict": report.verdict,
+        "gates": report.gates,
+        "mean": {name: _mean(result) for name, result in report.mean.items()},
+        "axes": {
+            name: {axis: _mean(result) for axis, result in axes.items()}
+            for name, axes in report.axes.items()
+        },
+        "pairs": [_pair(result) for result in report.pairs],
+        "cells": [_cell(cell) for cell in report.cells],
+        "configurations": configs,
+        "provenance": report.provenance,
+        "timing": report.timing,
+    })  # fmt: skip
+
+
+def plain(value: Any) -> Any:
+    """Return any nested result as JSON data; what is not finite becomes null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        return {name: plain(getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
+        return {str(key): plain(inside) for key, inside in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(inside) for inside in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    raise TypeError(f"{type(value).__name__} has no place in a report")
+
+
+def _mean(result: SuiteResult) -> dict[str, Any]:
+    return {"interval": result.interval, "per_seed": result.per_seed, "reason": result.reason}
+
+
+def _gap(result: GapResult) -> dict[str, Any]:
+    arms = {"train": result.train, "heldout": result.heldout}
+    return {
+        **{
+            name: {"mean": arm.mean, "interval": arm.interval, "per_seed": arm.per_seed}
+            for name, arm in arms.items()
+        },
+        "gap": result.interval,
+        "gap_per_seed": result.per_seed,
+        "gap_per_seed_intervals": result.per_seed_intervals,
+        "dropped_episodes": result.dropped,
+        "problems": result.problems,
+        "reason": result.reason,
+        "sides": {name: side.interval for name, side in result.sides.items()},
+    }
+
+
+def _pair(result: PairResult) -> dict[str, Any]:
+    pair = result.pair
+    return {
+        "name": pair.name,
+        "axis": pair.axis,
+        "kind": pair.kind,
+        "metric": pair.metric,
+        "digest": pair.digest,
+        "train": {"name": pair.train_name, "digest": pair.train.digest},
+        "heldout": {
+            name: {"digest": config.digest, "difference": pair.difference(name)}
+            for name, config in pair.heldout.items()
+        },
+        "training": result.training,
+        "seeds": result.seeds,
+        "verdict": result.verdict,
+        "blind": result.blind,
+        "metrics": {
+            name: {
+                **_gap(gap),
+                "floor": result.floors[name],
+                "spread": result.spreads[name],
+                "verdict": result.verdicts[name].name,
+            }
+            for name, gap in result.results.items()
+        },
+    }
+
+
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {
+        "side": cell.digest,
+        "name": cell.name,
+        "training": cell.training,
+        "seed": cell.seed,
+        "action_counts": cell.batch.action_counts,
+        "episodes": {name: _short(column) for name, column in cell.batch.columns.items()},
+    }
+
+
+def _short(column: np.ndarray) -> list[float | int]:
+    """Return a column as the shortest decimals that give back its 32-bit values."""
+    values = [float(str(value)) for value in column.astype(np.float32)]
+    return [int(value) if value.is_integer() else value for value in values]
+
+
+def dump(data: Any) -> str:
+    """Return strict JSON text, one line per entry of the top level."""
+    lines = (
+        f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False, allow_nan=False)}"
+        for key, value in data.items()
+    )
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def prepare_folder(folder: Path) -> Path:
+    """Create the output folder before anything expensive happens, and return it.
+
+    Raises:
+        InputError: it cannot be written, or already holds a report.
+    """
+    folder = folder.expanduser().resolve()
+    if (folder / FILE).exists():
+        raise InputError(f"{folder} already holds a {FILE}; choose another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror}") from None
+    return folder
+
+
+def write_report(report: Report, folder: Path) -> Path:
+    """Write the report into a prepared folder in one step, and return the file's path."""
+    target = folder / FILE
+    handle, scratch = tempfile.mkstemp(dir=folder, prefix=f".{FILE}-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(dump(to_dict(report)))
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(scratch, 0o644)
+        os.replace(scratch, target)
+    except BaseException:
+        Path(scratch).unlink(missing_ok=True)
+        raise
+    return target

@@ -1,0 +1,64 @@
+"""What a person sees on stderr while an evaluation runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from harness.run import Settings, Watcher
+from harness.statistics import plan_message
+from harness.table import count, policy_line
+from protocols import Suite
+
+
+class ConsoleWatcher(Watcher):
+    """One line before the start; on a terminal, a bar while cells are rolled out."""
+
+    def __init__(self, suite: Suite, settings: Settings) -> None:
+        self.suite, self.settings = suite, settings
+        self.terminal = sys.stderr.isatty()
+        self.bar = Progress(
+            TextColumn("  {task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"),
+            TimeRemainingColumn(), console=Console(stderr=True), transient=True,
+        )  # fmt: skip
+        self.task: Any = None
+
+    def __enter__(self) -> ConsoleWatcher:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def planned(self, report_facts: Mapping[str, Any], cells: int, episodes: int) -> None:
+        seeds = len(report_facts["seeds"])
+        print(
+            f"{policy_line(report_facts)}\n"
+            f"suite {self.suite.name}: {count(cells, 'cell')} of {count(episodes, 'episode')} "
+            f"(each side once per training seed)",
+            file=sys.stderr,
+            flush=True,
+        )
+        for rule in self.settings.rules:
+            pairs = len(self.suite) if rule.scope == "pairs" else 1
+            if rule.metric == "success":
+                text = plan_message(rule.threshold, seeds, episodes, pairs=pairs)
+                if text:
+                    self.note(text)
+        if self.terminal:
+            self.bar.start()
+            self.task = self.bar.add_task("compiling …", total=cells * episodes)
+
+    def cell_started(self, name: str, seed: int) -> None:
+        if self.task is not None:
+            self.bar.update(self.task, description=f"{name}, seed {seed}")
+
+    def episodes_finished(self, number: int) -> None:
+        if self.task is not None:
+            self.bar.advance(self.task, number)
+
+    def note(self, text: str) -> None:
+        print(f"note: {text}", file=sys.stderr, flush=True)

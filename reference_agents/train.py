@@ -1,0 +1,75 @@
+"""Train the reference agents: `python -m reference_agents.train --train-config base --seeds 0 1 2`.
+
+Writes `<out>/<train-config>/seed-<k>/`, a checkpoint the evaluation harness understands, with its
+learning curve beside it. Until a seed is finished its files live in `.seed-<k>-training/`; a run
+that was killed goes on from there when the same command is given again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+NETWORKS = ("patch", "nature")
+DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    arguments = _parser().parse_args(argv)
+    # JAX takes a second to import: --help and misspelt options must not wait for it.
+    from envs.errors import InputError
+    from reference_agents.training import train_seed, training_task
+
+    command = shlex.join(["python", "-m", "reference_agents.train", *(argv or sys.argv[1:])])
+    try:
+        task, params, side = training_task(
+            arguments.train_config, arguments.network, arguments.steps
+        )
+        for seed in dict.fromkeys(arguments.seeds):
+            train_seed(
+                task, params, side, seed, arguments.out, network=arguments.network,
+                fresh=arguments.fresh, command=command,
+            )  # fmt: skip
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on from here", file=sys.stderr)
+        return INTERRUPTED
+    return DONE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m reference_agents.train",
+        description="Train PPO on a training configuration, one checkpoint per seed.",
+    )
+    add = parser.add_argument
+    add("--train-config", default="base", metavar="NAME", help="what to train on (%(default)s)")
+    add("--seeds", type=_count, nargs="+", default=[0], metavar="K", help="training seeds (0)")
+    add("--out", type=Path, default=Path("ckpt"), metavar="DIR", help="where to (%(default)s/)")
+    add("--steps", type=_positive, metavar="N", help="environment steps per seed (PPOConfig.steps)")
+    add("--network", choices=NETWORKS, default=NETWORKS[0], help="which network (%(default)s)")
+    add("--fresh", action="store_true", help="start over instead of going on where a run stopped")
+    return parser
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if not 0 <= value < 2**31:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 2147483647")
+    return value
+
+
+def _positive(text: str) -> int:
+    value = int(float(text)) if "e" in text.lower() else int(text.replace("_", ""))
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not positive")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""Networks: shapes, batching, pooling, and what a manifest needs to build them again."""
+
+from __future__ import annotations
+
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from reference_agents import networks
+
+
+def pictures(*shape):
+    return np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+
+
+def small():
+    return networks.patch(5, pool=2, size=4, widths=(4, 6), dense=8)
+
+
+def test_pooling_in_the_network_equals_pooling_when_stored():
+    network, obs = small(), pictures(3, 64, 64, 3)
+    weights = network.init(jax.random.key(0), obs)
+    stored = np.asarray(network.compact(obs))
+    assert stored.dtype == np.uint8
+    assert stored.shape == (3, 32, 32, 3)
+    whole, inner = network.apply(weights, obs), network.apply(weights, stored, method="judge")
+    for a, b in zip(whole, inner, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1, 2, 3])
+def test_max_pool_keeps_the_maximum_of_every_window(factor):
+    obs = pictures(2, 12, 18, 3)
+    windows = obs.reshape(2, 12 // factor, factor, 18 // factor, factor, 3)
+    np.testing.assert_array_equal(networks.max_pool(obs, factor), windows.max((2, 4)))
+
+
+def test_a_wall_of_one_pixel_survives_pooling():
+    obs = np.zeros((128, 128, 3), np.uint8)
+    obs[:, 77] = 255
+    assert (np.asarray(networks.max_pool(obs, 2))[:, 38] == 255).all()
+
+
+def test_patches_are_cut_where_they_lie():
+    x = np.arange(2 * 9 * 8 * 3).reshape(2, 9, 8, 3)
+    cut = np.asarray(networks.patches(jnp.asarray(x), 4))
+    assert cut.shape == (2, 2, 2, 48)
+    np.testing.assert_array_equal(cut[1, 1, 0], x[1, 4:8, 0:4].reshape(-1))
+
+
+@pytest.mark.parametrize("make", [small, lambda: networks.nature(5)])
+def test_any_leading_dimensions_give_the_same_outputs(make):
+    network, obs = make(), pictures(2, 3, 64, 64, 3)
+    weights = network.init(jax.random.key(1), obs[0, 0])
+    logits, value = network.apply(weights, obs)
+    assert logits.shape == (2, 3, 5)
+    assert value.shape == (2, 3)
+    alone = network.apply(weights, obs[1, 2])
+    np.testing.assert_allclose(logits[1, 2], alone[0], atol=1e-5)
+    np.testing.assert_allclose(value[1, 2], alone[1], atol=1e-5)
+
+
+def test_nature_is_the_network_of_the_paper():
+    network = networks.nature(8)
+    weights = jax.eval_shape(network.init, jax.random.key(0), pictures(128, 128, 3))["params"]
+    shapes = {name: leaves["kernel"].shape for name, leaves in weights.items()}
+    assert shapes == {
+        "conv0": (8, 8, 3, 32), "conv1": (4, 4, 32, 64), "conv2": (3, 3, 64, 64),
+        "dense": (9216, 512), "policy": (512, 8), "value": (512, 1),
+    }  # fmt: skip
+
+
+def test_weights_start_orthogonal_and_the_policy_nearly_uniform():
+    network, obs = networks.patch(8), pictures(4, 128, 128, 3)
+    weights = network.init(jax.random.key(0), obs)
+    embed = np.asarray(weights["params"]["embed"]["kernel"])
+    np.testing.assert_allclose(embed.T @ embed, 2 * np.eye(embed.shape[1]), atol=1e-4)
+    logits, _ = network.apply(weights, obs)
+    assert np.abs(logits).max() < 0.2
+
+
+@pytest.mark.parametrize("name", ["patch", "nature"])
+def test_recorded_arguments_build_the_same_network(name):
+    network = getattr(networks, name)(7)
+    recorded = json.loads(json.dumps(networks.arguments(network)))
+    assert getattr(networks, name)(**recorded) == network
+
+
+def test_the_default_network_is_under_one_megabyte():
+    network = networks.patch(8)
+    weights = jax.eval_shape(network.init, jax.random.key(0), pictures(128, 128, 3))
+    assert sum(leaf.size * 4 for leaf in jax.tree.leaves(weights)) < 1_000_000
