@@ -14,7 +14,7 @@ from envs.core import Env
 def check_env(env: Env, params: Any, *, episodes: int = 4, steps: int = 32, seed: int = 0) -> None:
     """Play random actions and check the contract of `envs.core.Env`.
 
-    Checked: hashable; observation is uint8 of the declared shape and pure; `vmap` (and the batch
+    Checked: hashable; observation is of the declared shape and dtype, and pure; `vmap` (and the batch
     paths, where offered) equal single calls; the same key gives the same episode; metrics and
     rewards are finite f32 scalars; `truncated` comes at the horizon and not before; stepping keeps
     the structure, shapes and dtypes of the state.
@@ -48,7 +48,8 @@ def check_env(env: Env, params: Any, *, episodes: int = 4, steps: int = 32, seed
 
 
 def _check_picture(env: Env, picture: jax.Array) -> None:
-    assert picture.dtype == jnp.uint8, f"observations are uint8, not {picture.dtype}"
+    dtype = jnp.dtype(getattr(env, "observation_dtype", jnp.uint8))
+    assert picture.dtype == dtype, f"observations are {dtype}, not {picture.dtype}"
     assert picture.shape == env.observation_shape, f"{picture.shape} != {env.observation_shape}"
 
 

@@ -33,6 +33,7 @@ class Metric:
     binary: bool = False
     unit: str = ""
     doc: str = ""
+    direction: str = "higher"  # which way is better: higher | lower
 
 
 class Env(Protocol):
@@ -45,7 +46,8 @@ class Env(Protocol):
 
     num_actions: int
     horizon: int
-    observation_shape: tuple[int, int, int]
+    observation_shape: tuple[int, ...]  # [H, W, C] for pictures
+    observation_dtype: Any  # uint8 where an environment does not say
     metrics: tuple[Metric, ...]  # what an episode is judged by, the primary one first
 
     def reset(self, key: jax.Array, params: Any) -> Any:
@@ -55,7 +57,7 @@ class Env(Protocol):
         """Advance one step; `action` is i32[]. All randomness comes from the state's key."""
 
     def observe(self, state: Any, params: Any) -> jax.Array:
-        """Return what the policy sees, u8[H, W, C]. Pure: the same state gives the same picture."""
+        """Return what the policy sees (a picture is u8[H, W, C]). Pure: a function of the state."""
 
 
 class Config(Group):

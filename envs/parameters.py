@@ -1,7 +1,7 @@
 """One declaration per parameter: default, range, unit, meaning, and where it matters.
 
 A configuration is a tree of frozen dataclasses whose fields are made by `number`, `integer`,
-`flag`, `choice`, `colors` or `names`. Validation, loading, the digest, the printed reference table
+`flag`, `choice`, `colors`, `names`, `integers`, `assets` or `folder`. Validation, loading, the digest, the printed reference table
 and the tests all read those declarations; nothing about a parameter is written twice.
 """
 
@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from envs.palettes import PALETTES
 
 VISUAL, CONTROL, SCREEN = "visual", "control", "screen"
 NONZERO = "nonzero"  # a context value: the other parameter differs from 0
+EMPTY, NONEMPTY = "empty", "nonempty"  # context values: the other parameter is a pool like that
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Uniform:
 class Parameter:
     """What is known about one parameter (it lives in the metadata of its dataclass field)."""
 
-    kind: str  # number | integer | flag | choice | colors | names
+    kind: str  # number, integer, flag, choice, colors, names, integers, assets or folder
     doc: str  # one sentence
     role: str = VISUAL  # visual | control | screen
     static: bool = False  # True: it changes the compiled program; False: a traced number
@@ -43,7 +44,16 @@ class Parameter:
     high: float | None = None
     choices: tuple[str, ...] = ()  # for choice and names
     palette: str = ""  # for colors: a key of PALETTES
-    context: tuple[tuple[str, Any], ...] = ()  # (path, allowed values or NONZERO): where it matters
+    optional: bool = False  # for pools: may be empty
+    check: Callable[[str, str], str] | None = None  # for assets and folder, see `assets`
+    # Where it matters: (path, allowed values, NONZERO, EMPTY or NONEMPTY), all of which must hold.
+    # "this|that" as a path means that it may hold for either.
+    context: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def contexts(self) -> tuple[tuple[tuple[str, ...], Any], ...]:
+        """The context with its alternatives apart: ((paths, allowed), ...)."""
+        return tuple((tuple(path.split("|")), allowed) for path, allowed in self.context)
 
 
 def _field(default: Any, context: Mapping[str, Any] | None, **kwargs: Any) -> Any:
@@ -65,9 +75,9 @@ def integer(default: int, doc: str, *, low=None, high=None, unit="", context=Non
     return _field(int(default), context, kind="integer", doc=doc, **bounds, **kwargs)
 
 
-def flag(default: bool, doc: str, *, context=None, **kwargs) -> Any:
-    """Declare a switch. Switches turn drawing stages on and off, so they are static."""
-    return _field(bool(default), context, kind="flag", doc=doc, static=True, **kwargs)
+def flag(default: bool, doc: str, *, context=None, static=True, **kwargs) -> Any:
+    """Declare a switch. Most switches turn drawing stages on and off, so they are static."""
+    return _field(bool(default), context, kind="flag", doc=doc, static=static, **kwargs)
 
 
 def choice(default: str, choices: tuple[str, ...], doc: str, *, context=None, **kwargs) -> Any:
@@ -83,6 +93,25 @@ def colors(default: tuple, palette: str, doc: str, *, context=None, **kwargs) ->
 def names(default: tuple, choices: tuple[str, ...], doc: str, *, context=None, **kwargs) -> Any:
     """Declare a pool of names out of a fixed list, one drawn per episode."""
     return _field(default, context, kind="names", doc=doc, choices=choices, **kwargs)
+
+
+def integers(default: tuple, doc: str, *, low=None, high=None, unit="", context=None, **kw) -> Any:
+    """Declare a list of whole numbers, which may be empty."""
+    bounds = {"low": low, "high": high, "unit": unit}
+    return _field(default, context, kind="integers", doc=doc, optional=True, **bounds, **kw)
+
+
+def assets(default: tuple, check: Callable[[str, str], str], doc: str, *, context=None) -> Any:
+    """Declare a pool of bundled names or paths of the user's own, which may be empty.
+
+    `check(parameter path, member)` returns a member in its normal form or raises InputError.
+    """
+    return _field(default, context, kind="assets", doc=doc, check=check, optional=True)
+
+
+def folder(default: str, check: Callable[[str, str], str], doc: str, *, context=None) -> Any:
+    """Declare a folder of pictures: "bundled", or a path. `check` as for `assets`."""
+    return _field(default, context, kind="folder", doc=doc, check=check)
 
 
 def spec_of(field: dataclasses.Field) -> Parameter | None:
@@ -206,9 +235,29 @@ def _check_color(path: str, value: Any, spec: Parameter) -> str | tuple[int, int
 
 def _check_names(path: str, value: Any, spec: Parameter) -> tuple[str, ...]:
     pool = (value,) if isinstance(value, str) else value
-    if not isinstance(pool, (list, tuple)) or not pool:
+    if not isinstance(pool, (list, tuple)) or not (pool or spec.optional):
         raise InputError(f"{path}: expected one or more names, got {value!r}")
     return tuple(_check_choice(path, member, spec) for member in pool)
+
+
+def _check_integers(path: str, value: Any, spec: Parameter) -> tuple[int, ...]:
+    whole = dataclasses.replace(spec, kind="integer", static=True)
+    if not isinstance(value, (list, tuple)):
+        raise InputError(f"{path}: expected a list of whole numbers, got {value!r}")
+    return tuple(_check_number(path, member, whole) for member in value)
+
+
+def _check_assets(path: str, value: Any, spec: Parameter) -> tuple[str, ...]:
+    pool = (value,) if isinstance(value, str) else value
+    if not isinstance(pool, (list, tuple)) or not all(isinstance(member, str) for member in pool):
+        raise InputError(f"{path}: expected names or paths, got {value!r}")
+    return tuple(spec.check(path, member) for member in pool)
+
+
+def _check_folder(path: str, value: Any, spec: Parameter) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{path}: expected a path, got {value!r}")
+    return spec.check(path, value)
 
 
 _CHECKS = {
@@ -218,6 +267,9 @@ _CHECKS = {
     "choice": _check_choice,
     "colors": _check_colors,
     "names": _check_names,
+    "integers": _check_integers,
+    "assets": _check_assets,
+    "folder": _check_folder,
 }
 
 # ------------------------------------------------------------------------- walking a configuration
@@ -248,14 +300,16 @@ def effective(config: Any) -> dict[str, Any]:
 
     def matters(path: str) -> bool:
         return all(
-            matters(other) and _context_holds(values[other][1], allowed)
-            for other, allowed in values[path][0].context
+            any(matters(other) and _context_holds(values[other][1], allowed) for other in either)
+            for either, allowed in values[path][0].contexts
         )
 
     return {path: resolve(*values[path]) for path in values if matters(path)}
 
 
 def _context_holds(value: Any, allowed: Any) -> bool:
+    if allowed in (EMPTY, NONEMPTY):
+        return (not value) == (allowed == EMPTY)
     if allowed == NONZERO:
         return value != 0
     allowed = allowed if isinstance(allowed, tuple) else (allowed,)

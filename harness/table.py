@@ -71,6 +71,10 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def _short(name: str, most: int = 26) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def _number(value: float | None, metric: Metric, width: int = 5) -> str:
     return "–".rjust(width) if value is None else metric.show(value).rjust(width)
 
@@ -97,7 +101,7 @@ def _main_table(report: Report) -> str:
         name = result.pair.metric
         gap, spread = result.results[name], result.spreads[name]
         rows.append([
-            result.name,
+            _short(result.name),
             _number(gap.train.mean, gap.metric),
             _number(gap.heldout.mean, gap.metric),
             _interval(gap.interval, gap.metric),
@@ -118,7 +122,7 @@ def _other_metrics(report: Report) -> str:
         return ""
     widths = {name: 5 if report.mean[name].metric.scale <= 10 else 6 for name in names}
     rows = [
-        [result.name]
+        [_short(result.name)]
         + [_interval(result.gap[name], result.results[name].metric, widths[name]) for name in names]
         for result in report.pairs
     ]
@@ -223,8 +227,9 @@ def _gates(report: Report) -> str:
 
 def _columns(rows: list[list[str]], headers: list[str], alignment: str) -> str:
     names = {"l": "left", "r": "right"}
+    # The headers are a row like any other: tabulate would pad its own by two columns each.
     text = tabulate(
-        rows, headers, tablefmt="plain", disable_numparse=True, preserve_whitespace=True,
+        [headers, *rows], tablefmt="plain", disable_numparse=True, preserve_whitespace=True,
         colalign=[names[one] for one in alignment],
     )  # fmt: skip
     return "\n".join(line.rstrip() for line in text.splitlines())

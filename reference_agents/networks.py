@@ -20,7 +20,7 @@ HIDDEN_GAIN, POLICY_GAIN, VALUE_GAIN = math.sqrt(2.0), 0.01, 1.0
 
 
 def patch(
-    num_actions: int, *, pool: int = 2, size: int = 4, widths: tuple[int, ...] = (16, 32),
+    num_actions: int, *, pool: int = 2, size: int = 4, widths: tuple[int, ...] = (32, 32),
     dense: int = 96,
 ) -> PatchNet:  # fmt: skip
     """Return the small network that trains in minutes on a CPU (see `PatchNet`)."""
@@ -50,7 +50,7 @@ class PatchNet(nn.Module):
     num_actions: int
     pool: int = 2
     size: int = 4  # pooled pixels per patch side
-    widths: tuple[int, ...] = (16, 32)  # channels of the embedding, then after each merge
+    widths: tuple[int, ...] = (32, 32)  # channels of the embedding, then after each merge
     dense: int = 96
 
     def compact(self, obs: jax.Array) -> jax.Array:

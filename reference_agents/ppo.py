@@ -30,7 +30,7 @@ from envs.keys import named_key
 class PPOConfig:
     """How to train; the defaults are what the platformer needs on two CPU cores."""
 
-    steps: int = 4_000_000  # environment steps in total, rounded up to whole rollouts
+    steps: int = 2_000_000  # environment steps in total, rounded up to whole rollouts
     num_envs: int = 64
     rollout: int = 128  # steps per environment and iteration
     epochs: int = 2  # rollouts are cheap here: fresh data beats a third pass over old data

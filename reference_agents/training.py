@@ -221,13 +221,16 @@ class Progress:
 
     def __init__(self, label: str, config: ppo.PPOConfig, iteration: int) -> None:
         self.label, self.config, self.last = label, config, iteration
-        self.told = time.monotonic()
+        self.told: float | None = None
         self.recent: list[list[float]] = []
 
     def tell(self, iteration: int, sums: list[float]) -> None:
         """Note one iteration; print when it is time."""
         self.recent = [*self.recent, sums][-CURVE_ITERATIONS:]
-        elapsed = time.monotonic() - self.told
+        if self.told is None:  # the first one compiled the program, which says nothing about speed
+            self.told, self.last = time.monotonic(), iteration
+            return
+        elapsed = max(time.monotonic() - self.told, 1e-9)
         over = iteration == self.config.iterations
         if elapsed < PROGRESS_SECONDS and not over:
             return

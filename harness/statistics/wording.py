@@ -25,9 +25,12 @@ def reason(name: str, facts: dict, show: Show) -> str:
             f"{facts['competence']:.2f} on the training side, so the gap cannot be interpreted."
         )
     if name == "seed-dependent":
+        fail, hold = (
+            of(len(facts[key]), facts["seeds"]) for key in ("dropped_seeds", "held_seeds")
+        )
         return (
-            f"{of(len(facts['dropped_seeds']), facts['seeds'])} lose more than noise and the seed "
-            f"spread explain, while {len(facts['held_seeds'])} hold up."
+            f"{fail} lose more than the noise floor and the seed spread; "
+            f"{hold} stay within the noise floor."
         )
     if facts["point"] is None:
         return _sentence(facts["no_interval"])
@@ -49,7 +52,7 @@ def reason(name: str, facts: dict, show: Show) -> str:
             f"changes (seed spread {show(spread)})."
         )
     if name == "checkpoint-gap":
-        return f"The gap {gap} is larger than {noise} explains."
+        return f"The gap {gap} is larger than {noise}."
     return _undecided(gap, facts, show)
 
 

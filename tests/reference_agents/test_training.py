@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +13,7 @@ import pytest
 from ppo_probes import NoisyObservation
 
 from envs.errors import InputError
-from harness.checkpoint import load_checkpoint
+from harness.checkpoint import load_checkpoint, read_manifest
 from reference_agents import networks, ppo, train, training
 
 CONFIG = ppo.PPOConfig(
@@ -24,8 +23,8 @@ SIDE = {"name": "probe", "digest": "0" * 64}
 TASK = ppo.Task(NoisyObservation(), networks.patch(2, pool=2, size=2, widths=(4,), dense=8), CONFIG)
 
 
-def run(out, task=TASK, **options):
-    return training.train_seed(task, None, SIDE, 3, out, **options)
+def run(out, task=TASK, side=SIDE, **options):
+    return training.train_seed(task, None, side, 3, out, **options)
 
 
 def weights(path):
@@ -58,7 +57,8 @@ def test_a_finished_training_leaves_a_checkpoint_and_its_curve_and_nothing_else(
     assert manifest["train"] == SIDE
     assert (manifest["seed"], manifest["steps"], manifest["actions"]) == (3, 1_024, "sample")
     assert manifest["notes"]["training"]["config"]["gamma"] == CONFIG.gamma
-    rows = list(csv.DictReader((uninterrupted / training.CURVE).open(encoding="utf-8")))
+    lines = (uninterrupted / training.CURVE).read_text(encoding="utf-8").splitlines()
+    rows = list(csv.DictReader(lines))
     assert rows[-1]["steps"] == "1024"
     assert int(rows[-1]["episodes"]) == 1_024, "every step of this probe is an episode"
 
@@ -74,12 +74,13 @@ def test_other_settings_neither_continue_nor_replace_a_training(tmp_path):
     longer = TASK._replace(config=replace(CONFIG, steps=2_048))
     run(tmp_path, stop=lambda iteration: iteration == 1)
     with pytest.raises(InputError, match=r"config\.steps: 1024 there, 2048 here"):
-        run(tmp_path, longer)
+        run(tmp_path, task=longer)
     finished = run(tmp_path)
-    with pytest.raises(InputError, match="--fresh"):
-        run(tmp_path, longer)
-    run(tmp_path, longer, fresh=True)
-    assert json.loads((finished / "manifest.json").read_text())["steps"] == 2_048
+    changed = {**SIDE, "digest": "1" * 64}
+    with pytest.raises(InputError, match=r"train\.digest: 000.* --fresh replaces it"):
+        run(tmp_path, side=changed)
+    run(tmp_path, side=changed, fresh=True)
+    assert read_manifest(finished)["train"] == changed
 
 
 def test_a_damaged_state_file_is_one_line(tmp_path):
@@ -91,7 +92,7 @@ def test_a_damaged_state_file_is_one_line(tmp_path):
 
 def test_progress_says_speed_scores_and_time_left(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(training, "PROGRESS_SECONDS", 0.0)
-    run(tmp_path, stop=lambda iteration: iteration == 2)
+    run(tmp_path, stop=lambda iteration: iteration == 3)
     line = capsys.readouterr().err.splitlines()[0]
     for part in ("probe seed 3", "M steps", "/s", "success", "return", "min left"):
         assert part in line

@@ -15,15 +15,15 @@ from harness.statistics import (
     suite_floor,
 )
 
-ARTICLE = [850.0, 920.0, 780.0, 910.0, 840.0]
+EXAMPLE = [850.0, 920.0, 780.0, 910.0, 840.0]
 
 
 def successes(*counts, episodes=32):
     return np.array([[1.0] * k + [0.0] * (episodes - k) for k in counts])
 
 
-def test_spread_of_the_article_is_two_sd_and_its_range_140():
-    spread = seed_spread(ARTICLE)
+def test_spread_of_the_example_is_two_sd_and_its_range_140():
+    spread = seed_spread(EXAMPLE)
     assert spread.mean == 860.0
     assert spread.sd == pytest.approx(57.008771, abs=1e-6)
     assert spread.value == pytest.approx(114.017543, abs=1e-6)
@@ -78,7 +78,7 @@ def test_a_second_evaluation_can_stand_in_for_the_halves():
 
 
 def test_single_episodes_fall_back_to_the_seed_spread():
-    floor = noise_floor(np.array(ARTICLE)[:, None], Metric("score", scale=1000.0))
+    floor = noise_floor(np.array(EXAMPLE)[:, None], Metric("score", scale=1000.0))
     assert floor.value == pytest.approx(114.017543, abs=1e-6)
     assert floor.source == "spread"
     assert noise_floor(np.ones((3, 1)), Metric("score")).source == "tolerance"

@@ -12,7 +12,7 @@ from harness.statistics import SUCCESS, Metric, heterogeneity, paired_gap, wilso
 from harness.statistics.intervals import seed_bounds, seed_interval, statistic_interval
 
 OPEN = Metric("distance", scale=490.0)
-ARTICLE = np.array([180.0, 105.0, 325.0, 110.0, 195.0])
+EXAMPLE = np.array([180.0, 105.0, 325.0, 110.0, 195.0])
 
 
 def discordant(train_only, heldout_only, episodes):
@@ -40,11 +40,11 @@ def ends(interval):
         ("t", [72.411713, 293.588287]),
     ],
 )
-def test_five_article_seeds_give_the_known_intervals(method, expected):
-    interval = seed_interval(ARTICLE, method=method)
+def test_five_example_seeds_give_the_known_intervals(method, expected):
+    interval = seed_interval(EXAMPLE, method=method)
     assert interval.point == pytest.approx(183.0)
     assert ends(interval) == pytest.approx(expected, abs=1e-6)
-    assert ARTICLE.std(ddof=1) == pytest.approx(89.064583, abs=1e-6)
+    assert EXAMPLE.std(ddof=1) == pytest.approx(89.064583, abs=1e-6)
 
 
 @pytest.mark.parametrize(

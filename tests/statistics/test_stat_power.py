@@ -82,6 +82,22 @@ def test_more_episodes_help_only_against_episode_noise():
     assert "episodes" not in needed.sentence()
 
 
+def test_episodes_suffice_where_seeds_differ_by_episode_noise_only():
+    train, held = np.zeros((3, 32)), np.zeros((3, 32))
+    for row, other, lost, won in zip(train, held, (5, 4, 6), (1, 2, 0), strict=True):
+        row[:lost] = 1.0
+        other[lost : lost + won] = 1.0
+    needed = needed_to_decide(paired_gap(train, held, SUCCESS), 0.1)
+    assert (needed.seeds, needed.episodes) == (43, 2100)
+
+
+def test_many_pairs_leave_less_power_for_each():
+    alone = power_to_exceed(0.3, 0.1, 3, 128)
+    among = power_to_exceed(0.3, 0.1, 3, 128, pairs=34)
+    assert alone > 0.6
+    assert among < 0.15
+
+
 def test_one_checkpoint_is_told_episodes_only():
     train, held = drawn([0.95], [0.85], 32)
     needed = needed_to_decide(paired_gap(train, held, SUCCESS), 0.05)

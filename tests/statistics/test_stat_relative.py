@@ -15,7 +15,7 @@ GAPS = np.array([180.0, 105.0, 325.0, 110.0, 195.0])[:, None]
     ("method", "expected"),
     [("percentile", [0.135255, 0.312958]), ("bootstrap-t-scaled", [0.089991, 0.371435])],
 )
-def test_article_share_is_a_ratio_of_means(method, expected):
+def test_share_is_a_ratio_of_means(method, expected):
     share = relative_gap(TRAIN, TRAIN - GAPS, SCORE, method=method).interval
     assert share.point == pytest.approx(0.212791, abs=1e-6)
     assert [share.low, share.high] == pytest.approx(expected, abs=1e-6)
@@ -30,6 +30,13 @@ def test_a_train_score_of_zero_has_no_share():
 def test_a_train_score_that_may_be_zero_has_no_share():
     scores = np.array([[1.0, 0, 0, 0], [0.0, 0, 0, 0], [1.0, 1, 0, 0]])
     assert relative_gap(scores, np.zeros((3, 4)), SUCCESS).reason == "denominator"
+
+
+def test_a_train_score_whose_interval_reaches_zero_has_no_share():
+    # Every resample of these seeds is positive, yet a new seed might well not be.
+    scores = np.array([[100.0], [500.0], [900.0]])
+    assert relative_gap(scores, scores / 2, SCORE).reason == "denominator"
+    assert relative_gap(scores, scores / 2, SCORE, method="percentile").interval is not None
 
 
 def test_a_train_score_within_tolerance_of_zero_has_no_share():

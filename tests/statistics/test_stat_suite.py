@@ -110,6 +110,18 @@ def test_suite_mean_of_success_never_closes(seeds, strata):
     assert worst_pairs(gaps, 1, strata).interval.width > 0
 
 
+def test_dropped_episodes_of_one_pair_leave_the_others_lined_up():
+    rng = np.random.default_rng(0)
+    train, zeros = rng.normal(size=(3, 200)), np.zeros((3, 200))
+    holed = train.copy()
+    holed[1, [7, 199]] = np.nan
+    suite = suite_gap({"a": paired_gap(train, zeros, OPEN), "b": paired_gap(holed, zeros, OPEN)})
+    expected = [np.var(row[np.isfinite(row)], ddof=1) for row in holed]
+    counts = np.array([200, 198, 200])
+    assert suite.within_variance == pytest.approx(np.array(expected) / counts)
+    assert suite.problems == ()
+
+
 def test_a_seed_missing_from_one_pair_is_told():
     rng = np.random.default_rng(0)
     train = rng.normal(size=(4, 10))

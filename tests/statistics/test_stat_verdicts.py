@@ -121,6 +121,47 @@ def test_some_seeds_losing_is_seed_dependent():
     assert "training_instability" not in verdict.flags
 
 
+def counted(losses, episodes=128, train=None):
+    """Success gaps with exact numbers of levels lost per seed, all levels won in training."""
+    first = np.ones((len(losses), episodes))
+    if train is not None:
+        for row, failures in zip(first, train, strict=True):
+            row[episodes - failures :] = 0.0
+    second = first.copy()
+    for row, lost in zip(second, losses, strict=True):
+        row[:lost] = 0.0
+    gap = paired_gap(first, second, SUCCESS)
+    return judge(
+        gap, noise_floor(first, SUCCESS), seed_spread(gap.train.per_seed), success=first.mean(1)
+    )
+
+
+def test_seeds_that_differ_by_episode_noise_alone_are_not_seed_dependent():
+    # One seed loses 14 of 128 and another 6: one side of the floor each, yet no real difference.
+    verdict = counted([14, 12, 6])
+    assert verdict.details["dropped_seeds"] == [0]
+    assert verdict.details["held_seeds"] == [2]
+    assert verdict.details["q_p_value"] > 0.01
+    assert verdict.name != "seed-dependent"
+    assert counted([30, 28, 6]).name == "seed-dependent"
+
+
+def test_a_seed_drops_only_when_its_own_interval_says_so():
+    # 10 of 128 lie above the floor of 0.05, but the interval of that seed does not.
+    verdict = counted([10, 0, 0])
+    assert verdict.details["dropped_seeds"] == []
+    assert verdict.details["held_seeds"] == [1, 2]
+    assert verdict.name != "seed-dependent"
+
+
+def test_slightly_weaker_training_of_failing_seeds_is_no_instability():
+    close = counted([90, 90, 0, 0], train=[9, 1, 7, 2])
+    far = counted([90, 90, 0, 0], train=[20, 22, 2, 1])
+    assert close.name == far.name == "seed-dependent"
+    assert "training_instability" not in close.flags
+    assert "training_instability" in far.flags
+
+
 def test_failing_seeds_that_train_worse_point_at_training():
     verdict = judged([0.95, 0.72, 0.96, 0.70, 0.97], [0.95, 0.1, 0.96, 0.1, 0.97])
     assert verdict.name == "seed-dependent"

@@ -12,6 +12,7 @@ from envs.platformer.art.palette import Colour, rgb
 
 SIZE = 128
 ROWS, COLS = np.mgrid[0:SIZE, 0:SIZE]
+LINE = np.arange(SIZE)
 
 
 def _bayer(order: int) -> np.ndarray:
@@ -73,7 +74,10 @@ class Canvas:
 
     def rect(self, x: int, y: int, width: int, height: int, colour: Colour) -> None:
         """A filled box whose top left pixel is (x, y)."""
-        self.paint(box(x, y, width, height), colour)
+        # Most drawing is small boxes: reach only their own pixels, not a mask of the whole picture.
+        down = LINE[(y <= LINE) & (y + height > LINE)]
+        across = LINE[(LINE - x) % SIZE < width]
+        self.pixels[down[:, None], across] = rgb(colour)
 
     def disc(self, x: float, y: float, radius: float, colour: Colour) -> None:
         """A filled circle."""
@@ -115,25 +119,32 @@ class Canvas:
                     self.dot(x + across, y + down, colours[letter])
 
 
+def _reach(x: float) -> np.ndarray:
+    """Signed columns from `x` along one row, the short way around the circle."""
+    return (LINE - x + SIZE / 2) % SIZE - SIZE / 2
+
+
 def span(x: float) -> np.ndarray:
-    """Signed columns from `x`, the short way around the circle."""
-    return (COLS - x + SIZE / 2) % SIZE - SIZE / 2
+    """Signed columns from `x` for every pixel, the short way around the circle."""
+    return np.tile(_reach(x), (SIZE, 1))
 
 
 def box(x: int, y: int, width: int, height: int) -> np.ndarray:
     """The mask of a box whose top left pixel is (x, y)."""
-    return ((COLS - x) % SIZE < width) & (y <= ROWS) & (y + height > ROWS)
+    across, down = (LINE - x) % SIZE < width, (y <= LINE) & (y + height > LINE)
+    return down[:, None] & across
 
 
 def disc(x: float, y: float, radius: float) -> np.ndarray:
     """The mask of a circle; the small surplus rounds off the lone pixels at its four tips."""
-    return span(x) ** 2 + (ROWS - y) ** 2 <= radius * radius + 0.6 * radius
+    across, down = _reach(x) ** 2, (LINE - y) ** 2
+    return across + down[:, None] <= radius * radius + 0.6 * radius
 
 
 def ellipse(x: float, y: float, half_w: float, half_h: float) -> np.ndarray:
     """The mask of an ellipse."""
-    reach = np.round((span(x) / (half_w + 0.3)) ** 2 + ((ROWS - y) / (half_h + 0.3)) ** 2, 7)
-    return reach <= 1
+    across, down = (_reach(x) / (half_w + 0.3)) ** 2, ((LINE - y) / (half_h + 0.3)) ** 2
+    return np.round(across + down[:, None], 7) <= 1
 
 
 def convex(points: Sequence[tuple[float, float]]) -> np.ndarray:

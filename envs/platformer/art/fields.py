@@ -14,6 +14,7 @@ def sine(turns: np.ndarray | float) -> np.ndarray:
 
 
 def _ease(share: np.ndarray) -> np.ndarray:
+    """The smooth step that makes lattice cells meet without a crease."""
     return share * share * (3 - 2 * share)
 
 

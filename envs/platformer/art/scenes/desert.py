@@ -47,8 +47,9 @@ def _dunes(canvas: Canvas, rng: np.random.Generator, rows: tuple, tones: list, f
             top = np.minimum(top, np.round(height, 5))
         land = top <= ROWS
         canvas.shade(np.clip((ROWS - top) / 40, 0, 1), [light, mix(light, shade, 0.45)], land, 0.9)
-        canvas.shade(np.clip((ROWS - top) / 34, 0, 1), [shade, mix(light, shade, 0.6)],
-                     land & shaded, 0.9)  # fmt: skip
+        canvas.shade(
+            np.clip((ROWS - top) / 34, 0, 1), [shade, mix(light, shade, 0.6)], land & shaded, 0.9
+        )
         canvas.paint((np.floor(top) == ROWS) & ~shaded, lighter(light, 0.35))
     for x, y in scatter(rng, 26, 8, rows[-1] + 4, SIZE):
         canvas.rect(x, y, 5, 1, mix(lit, dark, 0.6))
@@ -63,8 +64,9 @@ def _pyramid(canvas: Canvas, x: int, foot: int, tall: int, tones: list) -> None:
     right = convex([(x + wide * 0.25, foot), tip, (x + wide, foot)])
     canvas.paint(right, dark)
     whole = convex([(x - wide, foot), tip, (x + wide, foot)])
-    canvas.paint(whole & ~right & (ROWS % 4 == 0) & ((COLS + ROWS // 4 * 3) % 7 < 4),
-                 mix(lit, dark, 0.35))  # fmt: skip
+    canvas.paint(
+        whole & ~right & (ROWS % 4 == 0) & ((COLS + ROWS // 4 * 3) % 7 < 4), mix(lit, dark, 0.35)
+    )
     canvas.paint(right & (ROWS % 4 == 0) & ((COLS + ROWS // 4 * 3) % 7 < 4), darker(dark, 0.2))
 
 
@@ -96,8 +98,13 @@ def _cacti(canvas: Canvas, rng: np.random.Generator, tones: list, ground) -> Non
     for x in spots(rng, 3, 0.6):
         foot = int(rng.integers(112, 122))
         tall = int(rng.integers(30, 44))
-        for left, top, wide, low in ((x, foot - tall, 7, foot), (x - 9, foot - tall + 9, 5,
-                                     foot - 14), (x + 11, foot - tall + 4, 5, foot - 18)):  # fmt: skip
+        high = foot - tall
+        stems = (
+            (x, high, 7, foot),
+            (x - 9, high + 9, 5, foot - 14),
+            (x + 11, high + 4, 5, foot - 18),
+        )
+        for left, top, wide, low in stems:
             canvas.rect(left, top + 1, wide, low - top - 1, tones[0])
             canvas.rect(left + 1, top, wide - 2, 1, tones[0])
             canvas.rect(left + wide - 2, top + 1, 2, low - top - 1, tones[1])
@@ -153,8 +160,9 @@ def _arches(canvas: Canvas, tones: list) -> None:
         hole = (span(x + 1) / (wide * 0.5)) ** 2 + ((ROWS - 106) / (88 - top)) ** 2 < 1
         stone = body & ~hole
         canvas.paint(stone, lit)
-        canvas.paint(stone & ((ROWS + (np.abs(span(x)) // 6).astype(int)) % 8 < 2),
-                     mix(lit, dark, 0.4))  # fmt: skip
+        canvas.paint(
+            stone & ((ROWS + (np.abs(span(x)) // 6).astype(int)) % 8 < 2), mix(lit, dark, 0.4)
+        )
         canvas.paint(stone & (span(x) > wide * 0.62), dark)
         canvas.paint(stone & (span(x) < 0) & (span(x) > -wide * 0.62), mix(lit, dark, 0.55))
 
@@ -188,8 +196,15 @@ def draw(rng: np.random.Generator, member: int) -> Canvas:
     elif member == 7:
         moon(canvas, 40, 44, 20, ramp("f4e8b8 d8c48c b09c6c"))
     else:
-        place = ((100, 24, 9), (64, 60, 17), 0, (26, 24, 8), (84, 58, 16), (60, 46, 13),
-                 (104, 22, 8))[member]  # fmt: skip
+        place = (
+            (100, 24, 9),
+            (64, 60, 17),
+            0,
+            (26, 24, 8),
+            (84, 58, 16),
+            (60, 46, 13),
+            (104, 22, 8),
+        )[member]
         glow = [mix(sky[1], "fff0b8", 0.4), mix(sky[2], "fff4c8", 0.6), "fff8dc"]
         sun(canvas, *place, glow)
     if member in (0, 3, 4, 6):

@@ -77,8 +77,13 @@ def _wheel(canvas: Canvas, x: int, y: int, radius: int, tones: list) -> None:
     canvas.paint(disc(x, y, radius) & ~disc(x, y, radius - 2), tones[0])
     canvas.paint(disc(x, y + 1, radius) & ~disc(x, y, radius), tones[1])
     for a, b in ((1, 0), (0, 1), (0.7, 0.7), (0.7, -0.7)):
-        canvas.line(x - a * (radius - 2), y - b * (radius - 2), x + a * (radius - 2),
-                    y + b * (radius - 2), tones[1])  # fmt: skip
+        canvas.line(
+            x - a * (radius - 2),
+            y - b * (radius - 2),
+            x + a * (radius - 2),
+            y + b * (radius - 2),
+            tones[1],
+        )
     canvas.disc(x, y, 1, tones[0])
 
 
@@ -167,8 +172,9 @@ def _furnace(canvas: Canvas, x: int, low: int, metal: list, fire: list) -> None:
     canvas.paint(bricks & ~joint, metal[1])
     canvas.rect(x - 23, low - 48, 46, 5, metal[0])
     mouth = (disc(x, low - 18, 12) & (low - 18 >= ROWS)) | box(x - 12, low - 18, 25, 14)
-    canvas.shade(np.clip((ROWS - low + 32) / 28, 0, 1), ["5c1418", fire[1], fire[0], "fffbe0"],
-                 mouth, 1.0)  # fmt: skip
+    canvas.shade(
+        np.clip((ROWS - low + 32) / 28, 0, 1), ["5c1418", fire[1], fire[0], "fffbe0"], mouth, 1.0
+    )
     canvas.paint(mouth & ((COLS - x) % 5 == 0), "1c1418")
     _upright(canvas, x - 6, -8, low - 48, 13, metal)
 
@@ -207,8 +213,9 @@ def _girders(canvas: Canvas, rng: np.random.Generator, metal: list, rows: tuple)
         for y in range(rows[0] + 12, rows[0] + tall, 4):
             canvas.rect(x, y, 2, 3, metal[1])
         foot = rows[0] + tall
-        canvas.stamp(x - 2, foot, ("..aa..", "..aa..", "a...aa", "aa..aa", ".aaaa."),
-                     {"a": metal[0]})  # fmt: skip
+        canvas.stamp(
+            x - 2, foot, ("..aa..", "..aa..", "a...aa", "aa..aa", ".aaaa."), {"a": metal[0]}
+        )
 
 
 def _chimneys(canvas: Canvas, rng: np.random.Generator, member: int, tones: tuple) -> None:

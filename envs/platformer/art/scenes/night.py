@@ -109,8 +109,11 @@ def _lighthouse(canvas: Canvas, x: int, foot: int, beam) -> None:
     """A banded tower whose lamp throws two dithered beams."""
     reach = np.abs(span(x))
     lamp = foot - 52
-    light = (np.abs(ROWS - lamp) <= 1 + reach * 0.16) & (reach < 60)
-    canvas.paint(light & ((ROWS + COLS) % 2 == 0), beam)
+    light = np.abs(ROWS - lamp) <= 1 + reach * 0.16
+    # The beams thin out twice before they would meet themselves on the far side of the picture.
+    canvas.paint(light & (reach < 30) & ((ROWS + COLS) % 2 == 0), beam)
+    canvas.paint(light & (reach < 46) & (ROWS % 2 == 0) & (COLS % 2 == 0), beam)
+    canvas.paint(light & (reach < 58) & (ROWS % 2 == 0) & ((COLS + ROWS) % 4 == 0), beam)
     for y in range(46):
         half = 4 + y // 14
         tone = ("dcd8e4", "b03c4c")[(y // 9) % 2]
@@ -192,8 +195,13 @@ def _ground(canvas: Canvas, rng: np.random.Generator, member: int, land: list, s
     if member == 5:
         for row, share in ((98, 0.0), (110, 0.5), (120, 1.0)):
             tone = mix(sky[2], land[1], 0.3 + 0.7 * share)
-            hill(canvas, row - 12 * swell(rng, 1, 2), [tone, mix(tone, land[1], 0.4)], 14,
-                 lighter(tone, 0.12))  # fmt: skip
+            hill(
+                canvas,
+                row - 12 * swell(rng, 1, 2),
+                [tone, mix(tone, land[1], 0.4)],
+                14,
+                lighter(tone, 0.12),
+            )
         for x, size in ((24, 20), (104, 14)):
             _tent(canvas, x, 124, size)
         return
@@ -233,8 +241,16 @@ def draw(rng: np.random.Generator, member: int) -> Canvas:
     if member == 1:
         _aurora(canvas, rng, ramp("3cd89c 54c8e0 a87cf0"))
     if member in (0, 2, 3, 4, 6, 7):
-        x, y, size = ((92, 32, 15), 0, (34, 30, 13), (98, 28, 11), (62, 42, 24), 0, (58, 46, 27),
-                      (30, 34, 14))[member]  # fmt: skip
+        x, y, size = (
+            (92, 32, 15),
+            0,
+            (34, 30, 13),
+            (98, 28, 11),
+            (62, 42, 24),
+            0,
+            (58, 46, 27),
+            (30, 34, 14),
+        )[member]
         canvas.paint(disc(x, y, size * 1.5) & ((ROWS + COLS) % 2 == 0), mix(sky[2], sky[3], 0.5))
         moon(canvas, x, y, size, face, crescent=member in (2, 3))
     if member in (0, 4, 6):

@@ -36,8 +36,9 @@ def _cabin(canvas: Canvas, x: int, foot: int, wide: int, snow: list) -> None:
     canvas.rect(x + 5, foot - tall + 4, 1, 5, "7c4c38")
     canvas.rect(x + wide - 8, foot - 9, 5, 10, "442820")
     for k in range(5):
-        canvas.disc(x + wide - 5 + k * k * 0.6, foot - tall - wide // 2 - 9 - 5 * k, 1 + k * 0.5,
-                    snow[1])  # fmt: skip
+        canvas.disc(
+            x + wide - 5 + k * k * 0.6, foot - tall - wide // 2 - 9 - 5 * k, 1 + k * 0.5, snow[1]
+        )
 
 
 def _igloo(canvas: Canvas, x: int, foot: int, size: int, snow: list) -> None:

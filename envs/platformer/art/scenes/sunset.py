@@ -62,6 +62,8 @@ def _acacia(canvas: Canvas, rng: np.random.Generator, x: int, foot: int, size: i
 def _reeds(canvas: Canvas, rng: np.random.Generator, tone, glow) -> None:
     """Bulrushes along the bottom edge."""
     for x in spots(rng, 26, 0.9):
+        if abs(x - 34) < 11 or abs(x - 104) < 11:
+            continue  # where the herons stand
         tall = int(rng.integers(14, 38))
         lean = int(rng.integers(-4, 5))
         canvas.line(x, SIZE, x + lean, SIZE - tall, tone)
@@ -84,18 +86,25 @@ def _grid(canvas: Canvas, horizon: int, floor, glow) -> None:
 def _heron(canvas: Canvas, x: int, foot: int, tone) -> None:
     """A wading heron in silhouette."""
     rows = (
-        "....aaa..",
-        "...aa.aaa",
-        "...a.....",
-        "...aa....",
-        "....aa...",
-        "aaaaaaa..",
-        ".aaaaaa..",
-        "..aaaa...",
-        "...a.a...",
-        "...a.a...",
-        "...a.a...",
-        "...a..a..",
+        ".......aaa.....",
+        "......aaaaaaaaa",
+        "......aa.......",
+        "......aa.......",
+        ".......aa......",
+        "........aa.....",
+        "...aaaaaaaa....",
+        "..aaaaaaaaa....",
+        ".aaaaaaaaa.....",
+        "aaaaaaaaa......",
+        "aa..aaaa.......",
+        ".....aa........",
+        ".....a.a.......",
+        ".....a.a.......",
+        ".....a..a......",
+        ".....a..a......",
+        ".....a..a......",
+        ".....a.........",
+        ".....a.........",
     )
     canvas.stamp(x, foot - len(rows), rows, {"a": tone})
 
@@ -138,8 +147,8 @@ def _shore(canvas: Canvas, rng: np.random.Generator, member: int, sun_x: int, to
         hill(canvas, line, [land[1]])
         grass(canvas, rng, line, land[1])
     if member == 5:
-        _heron(canvas, 30, 112, land[1])
-        _heron(canvas, 100, 118, land[1])
+        _heron(canvas, 30, 116, land[1])
+        _heron(canvas, 100, 122, land[1])
         _reeds(canvas, rng, land[1], land[0])
     if member == 7:
         for x, peak in ((16, 62), (32, 76), (108, 58), (94, 80)):

@@ -116,8 +116,13 @@ def _blobs(canvas: Canvas, rng: np.random.Generator, tones: list) -> None:
         total += radius * radius / (span(x) ** 2 + ((ROWS - y) * 0.85) ** 2 + 12)
     canvas.gradient([tones[0], tones[1]], strength=1.0)
     total = np.round(total, 6)
-    for limit, tone in ((0.62, mix(tones[1], tones[2], 0.5)), (0.9, tones[2]), (1.15, tones[3]),
-                        (1.7, tones[4]), (2.8, tones[5])):  # fmt: skip
+    for limit, tone in (
+        (0.62, mix(tones[1], tones[2], 0.5)),
+        (0.9, tones[2]),
+        (1.15, tones[3]),
+        (1.7, tones[4]),
+        (2.8, tones[5]),
+    ):
         canvas.paint(total > limit, tone)
     up = np.roll(total, 2, 0)
     canvas.paint((total > 0.9) & (up <= 0.9) & (ROWS > 2), lighter(tones[4], 0.3))

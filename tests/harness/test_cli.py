@@ -1,0 +1,124 @@
+"""The command line: exit codes, one-line errors, clean streams."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from harness import cli
+
+SMOKE = ["--suite", "smoke", "--episodes", "4"]
+
+
+def run(capsys, *arguments):
+    try:
+        code = cli.main([str(one) for one in arguments])
+    except SystemExit as stop:  # argparse's way out
+        code = stop.code
+    streams = capsys.readouterr()
+    return code, streams.out, streams.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--policy", "builtin:noop", "--suite", "hrad"], "no suite 'hrad'; did you mean 'hard'?"),
+        (["--policy", "no/such/ckpt", *SMOKE], "no policy 'no/such/ckpt'"),
+        (["--policy", "builtin:pop", *SMOKE], "no built-in policy 'pop'; did you mean 'ppo'?"),
+        (["--policy", "nomodule:act", *SMOKE], "no module 'nomodule'"),
+        (["--policy", "json:lods", *SMOKE], "json has no 'lods'; did you mean 'loads'?"),
+        (["--policy", "builtin:noop", *SMOKE, "--pair", "nothng"], "did you mean 'nothing'?"),
+        (["--policy", "builtin:noop", *SMOKE, "--max-gap", "sucess=1"], "did you mean 'success'?"),
+        (["--policy", "builtin:noop", *SMOKE, "--max-gap", "success"], "METRIC=VALUE"),
+        (["--policy", "builtin:noop", *SMOKE, "--max-gap", "success=-1"], "at least 0"),
+        (["--policy", "builtin:noop", "--suite", "smoke", "--episodes", "0"], "at least 1, got 0"),
+        (["--policy", "builtin:noop", "--epsiodes", "3"], "did you mean --episodes?"),
+        (["--suite", "smoke"], "--policy is missing"),
+    ],
+)
+def test_bad_input_is_one_helpful_line_and_exit_code_2(capsys, arguments, expected):
+    code, out, err = run(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+def test_an_output_folder_that_cannot_be_made_is_refused_before_the_run(capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = run(capsys, "--policy", "builtin:noop", *SMOKE, "--out", tmp_path / "file" / "x")
+    assert code == 2
+    assert "cannot be written" in err
+    assert "cell" not in err
+
+
+def test_help_lists_the_exit_codes(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    assert "130  interrupted" in out
+
+
+def test_list_shows_every_suite_and_pair(capsys):
+    code, out, _ = run(capsys, "--list")
+    assert code == 0
+    assert "noise-background" in out
+    assert "smoke v1" in out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["random", "noop"])
+def test_a_policy_that_learned_nothing_never_passes_a_gate(capsys, script):
+    for gate in ("--max-gap", "--max-pair-gap"):
+        code, out, _ = run(
+            capsys, "--policy", f"builtin:{script}", "--suite", "smoke", gate, "success=1"
+        )
+        assert code == 3
+        assert "INCONCLUSIVE" in out
+        assert "untrained" in out
+
+
+@pytest.mark.slow
+def test_json_alone_is_on_stdout_and_the_file_says_the_same(capsys, tmp_path):
+    out_folder = tmp_path / "run"
+    code, out, err = run(
+        capsys, "--policy", "builtin:right-jump", *SMOKE, "--json", "--out", out_folder
+    )
+    assert code == 0
+    assert json.loads(out) == json.loads((out_folder / "report.json").read_text())
+    assert "2 cells" in err
+
+
+@pytest.mark.slow
+def test_a_policy_from_a_file_runs_and_one_that_raises_fails_with_4(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "import jax.numpy as jnp\n"
+        "def act(obs):\n    return jnp.int32(6)\n"
+        "def broken(obs, seed, calls=[]):\n"
+        "    import numpy as np\n"
+        "    obs = np.asarray(obs)\n"
+        "    calls.append(1)\n"
+        "    if len(calls) > 5:\n        raise RuntimeError('out of luck')\n"
+        "    return np.zeros(len(obs), int)\n"
+    )
+    code, out, _ = run(capsys, "--policy", "mine.py:act", *SMOKE)
+    assert code == 0
+    assert "policy mine.py:act: 1 training seed, training unverified" in out
+    code, _, err = run(capsys, "--policy", "mine.py:broken", *SMOKE)
+    assert code == 4
+    assert "RuntimeError: out of luck" in err
+
+
+@pytest.mark.slow
+def test_the_module_runs_from_anywhere_without_a_warning(tmp_path):
+    (tmp_path / "envs.py").write_text("raise RuntimeError('the wrong envs')")
+    command = [sys.executable, "-W", "error::RuntimeWarning", "-m", "harness.evaluate"]
+    done = subprocess.run(
+        [*command, "--policy", "builtin:noop", *SMOKE],
+        cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("heldout ")
+    assert "Warning" not in done.stderr

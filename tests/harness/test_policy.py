@@ -1,0 +1,86 @@
+"""A function becomes a policy by its signature and a dry run."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from harness_probes import ProbeConfig, always_right
+
+from envs.errors import InputError
+from harness.policy import builtin, policy, settle
+
+
+def env():
+    return ProbeConfig().build()[0]
+
+
+def settled_kind(function):
+    return settle(policy(function), env())[0].kind
+
+
+def test_a_traceable_function_stays_in_jax():
+    assert settled_kind(always_right) == "jax"
+    assert settled_kind(lambda obs: 1) == "jax"
+    assert settled_kind(lambda obs: jnp.ones((1,), jnp.int32)) == "jax"
+
+
+def test_a_numpy_batch_function_runs_on_the_host():
+    def act(obs):
+        return np.asarray(obs).reshape(len(obs), -1).astype(np.float64).sum(1).astype(np.int64)
+
+    assert settled_kind(act) == "host-batch"
+
+
+def test_a_function_of_a_single_numpy_observation_runs_on_the_host():
+    def act(obs):
+        assert np.asarray(obs).shape == (2, 2, 3)
+        return int(np.asarray(obs).max())
+
+    assert settled_kind(act) == "host-single"
+
+
+def test_what_was_tried_is_in_the_message_when_nothing_works():
+    def act(obs):
+        raise KeyError("pixels")
+
+    with pytest.raises(InputError, match=r"as JAX: KeyError.*as host-batch.*as host-single"):
+        settle(policy(act), env())
+
+
+def test_logits_instead_of_an_action_are_refused():
+    with pytest.raises(InputError, match=r"float32\[3\], expected one whole number"):
+        settle(policy(lambda obs: jnp.zeros(3)), env())
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda obs: 1, lambda obs, key: 1, lambda obs, key=None: 1, lambda *args: 1],
+)
+def test_accepted_signatures(function):
+    assert policy(function).apply(None, None, "obs", "key") == (1, None)
+
+
+def test_a_signature_with_too_many_arguments_is_refused():
+    with pytest.raises(InputError, match="takes 4 arguments"):
+        policy(lambda a, b, c, d: 1)
+
+
+def test_an_unknown_kind_names_the_nearest():
+    with pytest.raises(InputError, match="did you mean 'host-batch'"):
+        policy(always_right, kind="hostbatch")
+
+
+def test_a_number_is_not_a_policy():
+    with pytest.raises(InputError, match="not 3"):
+        policy(3)
+
+
+def test_scripts_belong_to_their_environment():
+    with pytest.raises(InputError, match="has no script 'right-jump'"):
+        builtin("right-jump", env())
+
+
+def test_a_policy_for_another_observation_is_refused():
+    from dataclasses import replace
+
+    with pytest.raises(InputError, match=r"sees \(128, 128, 3\)"):
+        settle(replace(policy(always_right), observation_shape=(128, 128, 3)), env())
