@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from harness.errors import RunError as RunError
     from harness.policy import Policy as Policy
     from harness.policy import policy as policy
-    from harness.report import Report as Report
+    from harness.result import Report as Report
 
 _PUBLIC = {
     "Policy": "harness.policy",
-    "Report": "harness.report",
+    "Report": "harness.result",
     "RunError": "harness.errors",
     "policy": "harness.policy",
     "save_policy": "harness.checkpoint",

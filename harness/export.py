@@ -16,7 +16,7 @@ import numpy as np
 from envs.errors import InputError
 
 if TYPE_CHECKING:  # the report imports this module when it is exported
-    from harness.report import Cell, PairResult, Report
+    from harness.result import Cell, PairResult, Report
     from harness.statistics import GapResult, SuiteResult
 
 SCHEMA, SCHEMA_VERSION = "heldout-report", 1

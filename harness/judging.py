@@ -9,7 +9,7 @@ import numpy as np
 
 from envs.core import Metric as Declared
 from harness.policy import Policy
-from harness.report import PairResult
+from harness.result import PairResult
 from harness.rollout import EpisodeBatch
 from harness.statistics import (
     GapResult,

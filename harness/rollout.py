@@ -1,8 +1,8 @@
 """Play episodes: every requested one exactly once, by identity, in padded blocks of lanes.
 
-JAX policies always see blocks of LANES lanes, so that one program is compiled and records do not
-depend on how many blocks are in flight. An episode's key depends on (master seed, training seed,
-episode) only.
+JAX policies always see blocks of a fixed number of lanes, so that one program is compiled and
+records do not depend on how many blocks are in flight. An episode's key depends on (master seed,
+training seed, episode) only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from envs.keys import POLICY, episode_key
 from harness.errors import RunError
 from harness.policy import Policy, call_on_host
 
-LANES = 64
+
+def lanes_per_block() -> int:
+    """Return the number of lanes that JAX policies are always applied to, by kind of device."""
+    return 64 if jax.default_backend() == "cpu" else 1024
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,8 @@ def play(
     """
     if episodes < 1:
         raise RunError("at least one episode is needed")
-    lanes = min(num_envs, episodes) if policy.on_host else LANES
-    in_flight = 1 if policy.on_host else max(1, num_envs // LANES)
+    lanes = min(num_envs, episodes) if policy.on_host else lanes_per_block()
+    in_flight = 1 if policy.on_host else max(1, num_envs // lanes)
     block_keys = jax.jit(jax.vmap(partial(episode_key, master_seed, training_seed)))
     pending: deque = deque()
     done: list[dict[str, np.ndarray]] = []

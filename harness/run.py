@@ -15,8 +15,8 @@ from envs.errors import not_among
 from harness.gate import ON_INCONCLUSIVE, Rule, judge_rule
 from harness.judging import blind_scores, judge_pair, suite_results
 from harness.policy import BLIND, Policy, available_scripts, builtin, settle
-from harness.report import Cell, PairResult, Report
-from harness.rollout import LANES, EpisodeBatch, play
+from harness.result import Cell, PairResult, Report
+from harness.rollout import EpisodeBatch, lanes_per_block, play
 from harness.sources import PolicySet, load_policies
 from protocols import Pair, Suite, load_suite
 
@@ -191,7 +191,12 @@ def run(
     return Report(
         suite=suite,
         policy=facts,
-        settings={"episodes": sides.episodes, "seed": settings.seed, "lanes": LANES, "level": 0.95},
+        settings={
+            "episodes": sides.episodes,
+            "seed": settings.seed,
+            "lanes": lanes_per_block(),
+            "level": 0.95,
+        },
         pairs=tuple(results),
         cells=tuple(sides.cells.values()),
         provenance=_provenance(settings),

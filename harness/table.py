@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tabulate import tabulate
 
 if TYPE_CHECKING:  # the report imports this module when it prints itself
-    from harness.report import PairResult, Report
+    from harness.result import PairResult, Report
     from harness.statistics import Interval, Metric, Verdict
 
 WIDTH = 100

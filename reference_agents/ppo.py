@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import optax
 
 from envs.core import Env
+from envs.errors import InputError
 from envs.keys import named_key
 
 
@@ -43,6 +44,13 @@ class PPOConfig:
     value_weight: float = 0.5
     max_gradient: float = 0.5  # global norm
     reward_scale: float = 0.05  # keeps values near one; the environment's rewards stay as they are
+
+    def __post_init__(self) -> None:
+        if self.minibatch > self.batch:
+            raise InputError(
+                f"minibatch: {self.minibatch} frames are more than a rollout holds "
+                f"({self.num_envs} environments x {self.rollout} steps)"
+            )
 
     @property
     def batch(self) -> int:

@@ -49,23 +49,28 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--train-config", default="base", metavar="NAME", help="what to train on (%(default)s)")
-    add("--seeds", type=_count, nargs="+", default=[0], metavar="K", help="training seeds (0)")
+    add("--seeds", type=seed_number, nargs="+", default=[0], metavar="K", help="training seeds (0)")
     add("--out", type=Path, default=Path("ckpt"), metavar="DIR", help="where to (%(default)s/)")
-    add("--steps", type=_positive, metavar="N", help="environment steps per seed (PPOConfig.steps)")
+    add(
+        "--steps",
+        type=positive_number,
+        metavar="N",
+        help="environment steps per seed (PPOConfig.steps)",
+    )
     add("--network", choices=NETWORKS, default=NETWORKS[0], help="which network (%(default)s)")
     add("--fresh", action="store_true", help="start over instead of going on where a run stopped")
     return parser
 
 
-def _count(text: str) -> int:
+def seed_number(text: str) -> int:
     value = int(text)
     if not 0 <= value < 2**31:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 2147483647")
     return value
 
 
-def _positive(text: str) -> int:
-    value = int(float(text)) if "e" in text.lower() else int(text.replace("_", ""))
+def positive_number(text: str) -> int:
+    value = int(float(text))  # 2_000_000 and 2e6 are both fine
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not positive")
     return value

@@ -9,7 +9,9 @@ from harness_probes import ProbeConfig, always_right
 from envs.keys import LEVEL, episode_key
 from harness.errors import RunError
 from harness.policy import policy
-from harness.rollout import LANES, play
+from harness.rollout import lanes_per_block, play
+
+LANES = lanes_per_block()
 
 
 def build(**values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +19,7 @@ from ppo_probes import (
     TwoStepChoice,
 )
 
-from envs import PlatformerConfig
+from envs import InputError, PlatformerConfig
 from envs.keys import training_key
 from reference_agents import networks, ppo
 
@@ -28,7 +29,7 @@ QUICK = ppo.PPOConfig(
 )  # fmt: skip
 
 
-NOISY = replace(QUICK, steps=12_800)
+NOISY = replace(QUICK, steps=25_600)
 
 
 def learn(env, config=QUICK, seed=0, iterations=None):
@@ -105,6 +106,35 @@ def test_gae_with_lambda_one_is_return_minus_value():
     advantage = ppo.gae(rollout, jnp.asarray([4.0]), 0.5, 1.0)[:, 0]
     returns = np.asarray([1 + 0.5 + 0.25 + 0.5, 1 + 0.5 + 1, 1 + 2])
     np.testing.assert_allclose(advantage, returns - np.asarray([0.3, -2, 5]), rtol=1e-6)
+
+
+class FixedOutputs(NamedTuple):
+    """A network whose weights are its outputs."""
+
+    def apply(self, weights, obs, method):
+        return weights
+
+
+def test_loss_equals_a_case_solved_by_hand():
+    # Two samples: the first action became 1.5 times as likely, the second half as likely;
+    # advantages +3 and +1 normalise to +1 and -1, and both ratios are clipped at 0.2.
+    seen = ppo.Rollout(
+        obs=jnp.zeros(2), action=jnp.asarray([0, 0]), log_prob=jnp.log(jnp.asarray([0.5, 0.5])),
+        value=jnp.asarray([1.0, 2.0]), reward=None, ended=None, cut_value=None,
+    )  # fmt: skip
+    probabilities = jnp.asarray([[0.75, 0.25], [0.25, 0.75]])
+    weights = jnp.log(probabilities), jnp.asarray([5.0, 3.0])
+    task = ppo.Task(None, FixedOutputs(), replace(QUICK, clip=0.2, value_weight=0.5))
+    policy_loss = -(1.2 * 1 + 0.8 * -1) / 2
+    value_loss = 0.5 * ((5 - 4) ** 2 + (3 - 3) ** 2) / 2
+    entropy = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
+    found = ppo.loss(weights, task, (seen, jnp.asarray([3.0, 1.0])), 0.1)
+    assert found == pytest.approx(policy_loss + 0.5 * value_loss - 0.1 * entropy, rel=1e-5)
+
+
+def test_minibatches_larger_than_a_rollout_are_refused():
+    with pytest.raises(InputError, match="512 frames are more than a rollout holds"):
+        replace(QUICK, minibatch=512)
 
 
 def collected(env, config):
