@@ -4,8 +4,9 @@ from envs.contract import check_env
 from envs.core import Config, Env, Metric, Outcome
 from envs.errors import InputError
 from envs.platformer import PlatformerConfig
+from envs.puzzle import PuzzleConfig
 
-CONFIGS: dict[str, type[Config]] = {"platformer": PlatformerConfig}
+CONFIGS: dict[str, type[Config]] = {"platformer": PlatformerConfig, "puzzle": PuzzleConfig}
 
 __all__ = [
     "CONFIGS",
@@ -15,5 +16,6 @@ __all__ = [
     "Metric",
     "Outcome",
     "PlatformerConfig",
+    "PuzzleConfig",
     "check_env",
 ]

@@ -202,6 +202,11 @@ def _write_weights(path: Path, params: Any) -> None:
 
     with ocp.PyTreeCheckpointer() as writer:
         writer.save(path, params)
+    marker = path / "commit_success.txt"
+    if (
+        marker.is_file()
+    ):  # Orbax writes the folder's absolute path into it; only its presence counts
+        marker.write_text("complete\n")
 
 
 def _read_weights(path: Path) -> Any:
@@ -239,10 +244,13 @@ def _check_fit(path: Path, network: Any, params: Any, observation: np.ndarray) -
 
     expected = jax.eval_shape(network.init, jax.random.key(0), observation)["params"]
     there, wanted = _leaves(params), _leaves(expected)
+    # Whole layers that are missing or left over say more than the shapes that follow from them.
+    every = sorted(there.keys() | wanted.keys())
+    leaves = sorted(every, key=lambda leaf: leaf in there and leaf in wanted)
     differing = [
         f"{leaf} is {there.get(leaf, 'missing')} in the file, "
         f"{wanted.get(leaf, 'missing')} in the network"
-        for leaf in sorted(there.keys() | wanted.keys())
+        for leaf in leaves
         if there.get(leaf) != wanted.get(leaf)
     ]
     if differing:

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -24,7 +24,7 @@ exit codes:
 """
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, with the nearest option."""
 
     def error(self, message: str) -> NoReturn:
@@ -40,7 +40,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="python -m harness.evaluate",
         description="Evaluate a policy on training and held-out configurations.",
         epilog=EXIT_CODES,
@@ -64,6 +64,19 @@ def build_parser() -> argparse.ArgumentParser:
         help="gate: largest allowed gap of every pair")  # fmt: skip
     add("--on-inconclusive", choices=("exit3", "pass", "fail"), default="exit3",
         help="what an inconclusive gate exits with (default: exit3)")  # fmt: skip
+    add(
+        "--baseline",
+        type=Path,
+        metavar="REPORT",
+        help="gate: a saved run whose gaps must not have grown (its folder or report.json)",
+    )
+    add("--max-worsening", action="append", default=[], metavar="METRIC=V",
+        help="how much a gap may grow against the baseline (default: its tolerance)")  # fmt: skip
+    add(
+        "--policy-shift",
+        action="store_true",
+        help="also measure how often the policy acts differently on the held-out picture",
+    )
     add("--list", action="store_true", help="list the suites and their pairs, then stop")
     return parser
 
@@ -72,10 +85,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = build_parser().parse_args(arguments)
+    return guarded(_list_suites if options.list else lambda: _evaluate(options, arguments))
+
+
+def guarded(command: Callable[[], int]) -> int:
+    """Run a command and return its exit code; whatever goes wrong is one line on stderr."""
     from envs.errors import InputError
 
     try:
-        return _list_suites() if options.list else _evaluate(options, arguments)
+        return command()
     except InputError as error:
         print(f"heldout: {error}", file=sys.stderr)
         return BAD_INPUT
@@ -114,6 +132,7 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     if sys.stderr.isatty():
         print("heldout: starting jax …", file=sys.stderr)
 
+    from harness.baseline import read_baseline
     from harness.export import dump, prepare_folder, to_dict, write_report
     from harness.gate import parse_rule
     from harness.progress import ConsoleWatcher
@@ -128,9 +147,13 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     known = [metric.name for metric in env.metrics]
     rules = [parse_rule(text, "suite", known) for text in options.max_gap]
     rules += [parse_rule(text, "pairs", known) for text in options.max_pair_gap]
+    worsening = [parse_rule(text, "change", known) for text in options.max_worsening]
     settings = Settings(
         options.episodes, options.seed, options.num_envs, options.actions, tuple(rules),
         options.on_inconclusive, shlex.join(["python", "-m", "harness.evaluate", *arguments]),
+        baseline=read_baseline(options.baseline, suite, narrowed=options.pair is not None),
+        max_worsening={rule.metric: rule.threshold for rule in worsening},
+        policy_shift=options.policy_shift,
     )  # fmt: skip
     policies = load_policies(options.policy, actions=options.actions, env=env)
     folder = prepare_folder(options.out) if options.out else None

@@ -7,17 +7,20 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from envs.errors import InputError
+from protocols.audit import share_seen
 
 if TYPE_CHECKING:  # the report imports this module when it is exported
-    from harness.result import Cell, PairResult, Report
-    from harness.statistics import GapResult, SuiteResult
+    from envs.core import Metric as Declared
+    from harness.result import Cell, Extra, PairResult, Report
+    from harness.statistics import GapResult, Interval, NoiseFloor, SuiteResult
+    from protocols import Pair
 
 SCHEMA, SCHEMA_VERSION = "heldout-report", 1
 FILE = "report.json"
@@ -25,11 +28,11 @@ FILE = "report.json"
 
 def to_dict(report: Report) -> dict[str, Any]:
     """Return the report as plain JSON data. All but `timing` is equal for equal runs."""
-    suite = report.suite
+    suite, records = report.suite, report.records
     configs = {
-        config.digest: {"environment": config.environment, **config.to_dict()}
+        digest: {"environment": config.environment, **config.to_dict()}
         for pair in suite
-        for config in (pair.train, *pair.heldout.values())
+        for digest, config in pair.configs.items()
     }
     return plain({
         "schema": SCHEMA,
@@ -38,20 +41,31 @@ def to_dict(report: Report) -> dict[str, Any]:
         "suite": {
             "name": suite.name,
             "version": suite.version,
+            "description": suite.description,
+            "episodes": suite.episodes,
             "digest": suite.digest,
             "pairs": [pair.name for pair in suite],
         },
         "policy": report.policy,
         "settings": report.settings,
         "verdict": report.verdict,
+        "on_inconclusive": records.on_inconclusive,
         "gates": report.gates,
+        "baseline": report.baseline,
+        "checks": {"determinism": records.replay},
         "mean": {name: _mean(result) for name, result in report.mean.items()},
         "axes": {
             name: {axis: _mean(result) for axis, result in axes.items()}
             for name, axes in report.axes.items()
         },
+        "worst": report.worst,
+        "smallest_detectable_gap": report.detectable,
+        "mean_new_seeds": _new_seeds(report.new_seeds, len(report.policy["seeds"])),
         "pairs": [_pair(result) for result in report.pairs],
-        "cells": [_cell(cell) for cell in report.cells],
+        "policy_shift": records.shift,
+        "metrics": records.metrics,
+        "cells": [_cell(cell, records.metrics) for cell in report.cells],
+        "blind_cells": [_cell(cell, records.metrics) for cell in records.blind],
         "configurations": configs,
         "provenance": report.provenance,
         "timing": report.timing,
@@ -77,7 +91,12 @@ def plain(value: Any) -> Any:
 
 
 def _mean(result: SuiteResult) -> dict[str, Any]:
-    return {"interval": result.interval, "per_seed": result.per_seed, "reason": result.reason}
+    return {
+        "pairs": len(result.pairs),
+        "interval": result.interval,
+        "per_seed": result.per_seed,
+        "reason": result.reason,
+    }
 
 
 def _gap(result: GapResult) -> dict[str, Any]:
@@ -99,42 +118,103 @@ def _gap(result: GapResult) -> dict[str, Any]:
 
 def _pair(result: PairResult) -> dict[str, Any]:
     pair = result.pair
-    return {
+    data = {
         "name": pair.name,
         "axis": pair.axis,
         "kind": pair.kind,
         "metric": pair.metric,
+        "note": pair.note,
         "digest": pair.digest,
         "train": {"name": pair.train_name, "digest": pair.train.digest},
-        "heldout": {
-            name: {"digest": config.digest, "difference": pair.difference(name)}
-            for name, config in pair.heldout.items()
-        },
+        "heldout": {name: _side(pair, name) for name in pair.heldout},
+        **_measured(result),
+    }
+    if pair.kind == "sweep":
+        data["parameter"] = pair.parameter
+        data["dose_response"] = result.doses
+    if result.wide is not None:
+        data["prediction"] = pair.prediction
+        data["wide"] = {
+            "name": pair.wide_name, "digest": pair.wide.digest, **_measured(result.wide)
+        }  # fmt: skip
+        data["widening"] = result.widenings
+    return data
+
+
+def _side(pair: Pair, name: str) -> dict[str, Any]:
+    side = {"digest": pair.heldout[name].digest, "difference": pair.difference(name)}
+    if pair.kind == "sweep":
+        side |= {"dose": pair.doses[name], "share_seen_in_training": share_seen(pair, name)}
+    return side
+
+
+def _measured(result: PairResult) -> dict[str, Any]:
+    return {
         "training": result.training,
         "seeds": result.seeds,
         "verdict": result.verdict,
+        "collapse": result.collapse,
         "blind": result.blind,
         "metrics": {
             name: {
                 **_gap(gap),
-                "floor": result.floors[name],
+                "relative_gap": result.extras[name].relative,
+                "normalized_gap": _normalized(result.extras[name]),
+                "gap_new_seeds": _new_seeds(result.extras[name].new_seeds, len(result.seeds)),
+                "floor": _floor(result.floors[name]),
                 "spread": result.spreads[name],
+                "seed_labels": result.extras[name].labels,
+                "smallest_detectable_gap": result.extras[name].detectable,
                 "verdict": result.verdicts[name].name,
             }
             for name, gap in result.results.items()
         },
-    }
+    }  # fmt: skip
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
+def _floor(floor: NoiseFloor) -> dict[str, Any]:
+    return {**plain(floor), "aa_exceeded": floor.aa_exceeded}
+
+
+def _new_seeds(interval: Interval | None, seeds: int) -> dict[str, Any]:
+    """What can be said of new training seeds, or why nothing can."""
+    reason = None
+    if seeds == 1:
+        reason = "one training seed says nothing about another"
+    elif seeds == 2:
+        reason = "two training seeds: shown for completeness, no verdict is drawn from it"
+    return {"interval": interval, "reason": reason}
+
+
+def _normalized(extra: Extra) -> dict[str, Any]:
+    if extra.normalized is None:
+        return {"interval": None, "reason": "no blind baseline", "baseline": None}
+    return {**plain(extra.normalized), "baseline": extra.baseline}
+
+
+def _cell(cell: Cell, metrics: Sequence[Declared]) -> dict[str, Any]:
     return {
         "side": cell.digest,
         "name": cell.name,
         "training": cell.training,
         "seed": cell.seed,
+        "flags": _limits(cell, metrics),
         "action_counts": cell.batch.action_counts,
         "episodes": {name: _short(column) for name, column in cell.batch.columns.items()},
     }
+
+
+def _limits(cell: Cell, metrics: Sequence[Declared], share: float = 0.05) -> dict[str, str]:
+    """Return metric -> "floor" or "ceiling" where the mean lies within 5 % of a hard limit."""
+    found = {}
+    for metric in metrics:
+        if metric.bounds is None:
+            continue
+        low, high = metric.bounds
+        place = (cell.batch.columns[metric.name].mean() - low) / (high - low)
+        if place <= share or place >= 1 - share:
+            found[metric.name] = "floor" if place <= share else "ceiling"
+    return found
 
 
 def _short(column: np.ndarray) -> list[float | int]:

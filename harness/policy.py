@@ -17,6 +17,7 @@ import numpy as np
 from envs.errors import InputError, not_among
 
 KINDS = ("jax", "jax-batch", "host-batch", "host-single")
+ACTIONS = ("own", "sample", "greedy")
 BUILTINS = ("ppo", "random", "noop", "right", "right-jump")
 BLIND = ("random", "noop", "right-jump")  # baselines that never look at the picture
 
@@ -65,7 +66,7 @@ class Policy:
 
 def policy(
     function: Callable, *, kind: str | None = None, carry: Any = None, name: str | None = None,
-    seed: int | None = None,
+    seed: int | None = None, actions: str = "own",
 ) -> Policy:  # fmt: skip
     """Make a policy of a function, saying explicitly what `evaluate` would otherwise find out.
 
@@ -78,6 +79,8 @@ def policy(
         carry: the memory an episode starts with (of one lane), for functions with a memory.
         name: how reports call it.
         seed: its training seed; its position in the list by default.
+        actions: "sample" says that a host function draws numbers of its own, so that playing an
+            episode again may go otherwise; "own" (it decides for itself) must repeat itself.
     """
     if isinstance(function, Policy):
         return function
@@ -85,13 +88,26 @@ def policy(
         raise InputError(f"a policy is a function of an observation, not {function!r}")
     if kind is not None and kind not in KINDS:
         raise InputError(not_among(f"no kind of policy {kind!r}", kind, KINDS))
+    if actions not in ACTIONS:
+        raise InputError(not_among(f"no action mode {actions!r}", actions, ACTIONS))
     label = name or getattr(function, "__name__", type(function).__name__)
     apply = _with_signature(function, carry is not None)
-    return Policy(name=label, apply=apply, kind=kind or "jax", carry=carry, seed=seed)
+    return Policy(label, apply, kind or "jax", carry=carry, seed=seed, actions=actions)
 
 
 def _with_signature(function: Callable, has_carry: bool) -> Callable:
-    """Return (weights, carry, obs, key) -> (action, carry) for any of the accepted signatures."""
+    """Return (weights, carry, obs, key) -> (action, carry) for any of the accepted signatures.
+
+    The same function gives the same result, so that it is compiled once however often it is used.
+    """
+    try:
+        return _adapted(function, has_carry)
+    except TypeError:  # a callable that cannot be hashed
+        return _adapted.__wrapped__(function, has_carry)
+
+
+@lru_cache(maxsize=256)
+def _adapted(function: Callable, has_carry: bool) -> Callable:
     takes = _count_positional(function)
     if has_carry:
         if takes is not None and takes < 3:
@@ -153,6 +169,7 @@ def _network_policy(network: Any, mode: str) -> Callable:
             return logits.argmax(-1), carry
         return jax.random.categorical(key, logits), carry
 
+    act.logits = lambda weights, obs: network.apply(weights, obs)[0]  # for the policy shift
     return act
 
 

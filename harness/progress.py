@@ -9,9 +9,10 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from harness.blocks import count
 from harness.run import Settings, Watcher
 from harness.statistics import plan_message
-from harness.table import count, policy_line
+from harness.table import policy_line
 from protocols import Suite
 
 
@@ -26,6 +27,7 @@ class ConsoleWatcher(Watcher):
             TimeRemainingColumn(), console=Console(stderr=True), transient=True,
         )  # fmt: skip
         self.task: Any = None
+        self.said: set[str] = set()
 
     def __enter__(self) -> ConsoleWatcher:
         return self
@@ -61,4 +63,7 @@ class ConsoleWatcher(Watcher):
             self.bar.advance(self.task, number)
 
     def note(self, text: str) -> None:
+        if text in self.said:
+            return
+        self.said.add(text)
         print(f"note: {text}", file=sys.stderr, flush=True)

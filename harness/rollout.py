@@ -65,7 +65,6 @@ def play(
         raise RunError("at least one episode is needed")
     lanes = min(num_envs, episodes) if policy.on_host else lanes_per_block()
     in_flight = 1 if policy.on_host else max(1, num_envs // lanes)
-    block_keys = jax.jit(jax.vmap(partial(episode_key, master_seed, training_seed)))
     pending: deque = deque()
     done: list[dict[str, np.ndarray]] = []
 
@@ -77,7 +76,7 @@ def play(
         progress(count)
 
     for start in range(0, episodes, lanes):
-        keys = block_keys(start + jnp.arange(lanes, dtype=jnp.uint32))
+        keys = block_keys(master_seed, training_seed, start + jnp.arange(lanes, dtype=jnp.uint32))
         count = min(lanes, episodes - start)
         pending.append((count, _play_keys(env, params, policy, keys, count)))
         if len(pending) >= in_flight:
@@ -90,11 +89,17 @@ def play(
     return EpisodeBatch({name: np.float64(column) for name, column in merged.items()}, counts)
 
 
+@partial(jax.jit, static_argnames=("master_seed", "training_seed"))
+def block_keys(master_seed: int, training_seed: int, episodes: jax.Array) -> jax.Array:
+    """Return the keys of episodes u32[lanes]; compiled once per seed, not once per cell."""
+    return jax.vmap(partial(episode_key, master_seed, training_seed))(episodes)
+
+
 def _play_keys(env, params, policy: Policy, keys: jax.Array, count: int) -> dict[str, jax.Array]:
     """Play one episode per key; lanes from `count` on are padding."""
     if policy.on_host:
         return _play_on_host(env, params, keys, policy, count)
-    return _play_block(env, policy.kind, policy.apply, params, keys, policy.weights, policy.carry)
+    return play_block(env, policy.kind, policy.apply, params, keys, policy.weights, policy.carry)
 
 
 def _check_actions(record: dict[str, np.ndarray], env: Env, policy: Policy, first: int) -> None:
@@ -149,7 +154,7 @@ def _metric_names(env: Env, params: Any, keys: jax.Array) -> dict:
 
 
 @partial(jax.jit, static_argnames=("env", "kind", "apply"))
-def _play_block(env, kind, apply, params, keys, weights, carry) -> dict[str, jax.Array]:
+def play_block(env, kind, apply, params, keys, weights, carry) -> dict[str, jax.Array]:
     """Play one episode per key (all lanes together) and return their tally."""
     lanes = keys.shape[0]
     act = apply if kind == "jax-batch" else jax.vmap(apply, (None, 0, 0, 0))
@@ -188,7 +193,7 @@ def _host_step(env, params, states, tally, t, actions):
 
 
 def _play_on_host(env, params, keys, policy: Policy, count: int) -> dict[str, jax.Array]:
-    """As `_play_block`, asking the policy in Python for the first `count` lanes."""
+    """As `play_block`, asking the policy in Python for the first `count` lanes."""
     states, obs, tally = _host_reset(env, params, keys)
     memory = None
     if policy.carry is not None:

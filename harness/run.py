@@ -6,17 +6,20 @@ import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from typing import Any
 
-from envs import Config, InputError
+from envs import InputError
 from envs.errors import not_among
-from harness.gate import ON_INCONCLUSIVE, Rule, judge_rule
-from harness.judging import blind_scores, judge_pair, suite_results
-from harness.policy import BLIND, Policy, available_scripts, builtin, settle
-from harness.result import Cell, PairResult, Report
-from harness.rollout import EpisodeBatch, lanes_per_block, play
+from harness.baseline import against, incompatible, read_baseline
+from harness.gate import ON_INCONCLUSIVE, Rule
+from harness.judging import judge_records
+from harness.measure import Sides, Watcher
+from harness.policy import Policy, settle
+from harness.records import Records
+from harness.result import Report
+from harness.rollout import lanes_per_block
 from harness.sources import PolicySet, load_policies
 from protocols import Pair, Suite, load_suite
 
@@ -34,6 +37,9 @@ class Settings:
     rules: tuple[Rule, ...] = ()
     on_inconclusive: str = "exit3"
     command: str | None = None
+    baseline: Report | str | None = None  # a saved run, or why it cannot be compared
+    max_worsening: Mapping[str, float] = field(default_factory=dict)  # metric -> allowed change
+    policy_shift: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("episodes", 1), ("num_envs", 1), ("seed", 0)):
@@ -44,68 +50,10 @@ class Settings:
                 )
         if self.on_inconclusive not in ON_INCONCLUSIVE:
             raise InputError(f"on_inconclusive: one of {', '.join(ON_INCONCLUSIVE)}")
-
-
-class Watcher:
-    """Told what happens while an evaluation runs; this one keeps quiet."""
-
-    def planned(self, report_facts: Mapping[str, Any], cells: int, episodes: int) -> None:
-        """Called once, before the first episode."""
-
-    def cell_started(self, name: str, seed: int) -> None:
-        """Called before each cell."""
-
-    def episodes_finished(self, count: int) -> None:
-        """Called as episodes finish."""
-
-    def note(self, text: str) -> None:
-        """Called with something worth one line."""
-
-
-@dataclass
-class _Sides:
-    """Builds each distinct configuration once and rolls out each (side, policy) once."""
-
-    settings: Settings
-    episodes: int
-    watcher: Watcher
-    built: dict[str, tuple[Any, Any]] = field(default_factory=dict)
-    cells: dict[tuple[str, str, int], Cell] = field(default_factory=dict)
-    blind_cells: dict[tuple[str, str, int], EpisodeBatch] = field(default_factory=dict)
-
-    def build(self, config: Config) -> tuple[Any, Any]:
-        if config.digest not in self.built:
-            self.built[config.digest] = config.build()
-        return self.built[config.digest]
-
-    def roll_out(self, config: Config, name: str, training: str, one: Policy) -> EpisodeBatch:
-        key = (config.digest, training, one.seed)
-        if key not in self.cells:
-            self.watcher.cell_started(name, one.seed)
-            batch = self._play(config, one, one.seed, self.watcher.episodes_finished)
-            self.cells[key] = Cell(config.digest, name, training, one.seed, batch)
-        return self.cells[key].batch
-
-    def blind(self, config: Config, seeds: Sequence[int]) -> dict[str, list[EpisodeBatch]]:
-        """Play the policies without eyes on the very levels of a training side."""
-        env, _ = self.build(config)
-        names = [name for name in BLIND if name in available_scripts(env)]
-        for name in names:
-            for seed in seeds:
-                key = (config.digest, name, seed)
-                if key not in self.blind_cells:
-                    batch = self._play(config, builtin(name, env), seed, lambda _: None)
-                    self.blind_cells[key] = batch
-        return {
-            name: [self.blind_cells[config.digest, name, seed] for seed in seeds] for name in names
-        }
-
-    def _play(self, config: Config, one: Policy, seed: int, progress) -> EpisodeBatch:
-        env, params = self.build(config)
-        return play(
-            env, params, one, episodes=self.episodes, master_seed=self.settings.seed,
-            training_seed=seed, num_envs=self.settings.num_envs, progress=progress,
-        )  # fmt: skip
+        if self.max_worsening and self.baseline is None:
+            raise InputError(
+                "--max-worsening is the change against a saved run; name it: --baseline"
+            )
 
 
 def evaluate(
@@ -119,6 +67,9 @@ def evaluate(
     max_gap: Mapping[str, float] | None = None,
     max_pair_gap: Mapping[str, float] | None = None,
     on_inconclusive: str = "exit3",
+    baseline: str | os.PathLike | Report | None = None,
+    max_worsening: Mapping[str, float] | None = None,
+    policy_shift: bool = False,
 ) -> Report:
     """Evaluate a policy on a pair or a suite and return the report.
 
@@ -135,6 +86,11 @@ def evaluate(
         max_pair_gap: metric -> largest allowed gap of every pair.
         on_inconclusive: what an inconclusive gate means for `report.exit_code`: "exit3", "pass",
             "fail".
+        baseline: a saved report (its file or folder) to gate against.
+        max_worsening: metric -> how much its gap may grow against the baseline; by default the
+            primary metric by its tolerance.
+        policy_shift: also measure on which share of states the policy acts differently when it
+            sees the held-out picture.
 
     Raises:
         envs.InputError: something named does not exist or does not fit.
@@ -143,7 +99,11 @@ def evaluate(
     suite = as_suite(what)
     rules = [Rule(name, value, "suite") for name, value in (max_gap or {}).items()]
     rules += [Rule(name, value, "pairs") for name, value in (max_pair_gap or {}).items()]
-    settings = Settings(episodes, seed, num_envs, actions, tuple(rules), on_inconclusive)
+    saved = read_baseline(baseline, suite, narrowed=isinstance(what, Pair))
+    settings = Settings(
+        episodes, seed, num_envs, actions, tuple(rules), on_inconclusive, baseline=saved,
+        max_worsening=max_worsening or {}, policy_shift=policy_shift,
+    )  # fmt: skip
     env, _ = suite.pairs[0].train.build()
     return run(load_policies(policy, actions=actions, env=env), suite, settings)
 
@@ -163,8 +123,10 @@ def run(
     """Evaluate loaded policies on a suite (see `evaluate`)."""
     started = time.perf_counter()
     watcher = watcher or Watcher()
-    sides = _Sides(settings, settings.episodes or suite.episodes, watcher)
-    plan = [(pair, _policies_for(pair, policies, sides, watcher)) for pair in suite]
+    episodes = settings.episodes or suite.episodes
+    sides = Sides(episodes, settings.seed, settings.num_envs, watcher)
+    played = [one for pair in suite for one in (pair, pair.widened) if one is not None]
+    plan = [(pair, _policies_for(pair, policies, sides, watcher)) for pair in played]
     metrics = sides.build(suite.pairs[0].train)[0].metrics
     _check_metrics(suite, settings, [metric.name for metric in metrics])
     facts = _policy_facts(policies, plan)
@@ -174,40 +136,57 @@ def run(
         for config in (pair.train, *pair.heldout.values())
         for one in chosen
     }
-    watcher.planned(facts, len(cells), sides.episodes)
-    results = [_pair_result(pair, chosen, metrics, sides) for pair, chosen in plan]
+    watcher.planned(facts, len(cells), episodes)
+    _note_baseline(suite, settings, watcher)
+    for pair, chosen in plan:
+        sides.play_pair(pair, chosen)
+    replay = sides.replay(plan[0][0], plan[0][1][0])
+    shift = {}
+    if settings.policy_shift:
+        from harness.shift import suite_shift
+
+        shift = suite_shift(plan, sides)
     rolled_out = time.perf_counter()
-    whole = suite_results(results, [metric.name for metric in metrics])
-    gaps = {
-        metric.name: {result.name: result.results[metric.name] for result in results}
-        for metric in metrics
-    }
-    verdicts = [result.verdict.name for result in results]
-    gates = tuple(
-        judge_rule(rule, whole["mean"], gaps, verdicts, settings.on_inconclusive)
-        for rule in settings.rules
-    )
-    finished = time.perf_counter()
-    return Report(
+    records = Records(
         suite=suite,
+        metrics=tuple(metrics),
         policy=facts,
         settings={
-            "episodes": sides.episodes,
+            "episodes": episodes,
             "seed": settings.seed,
             "lanes": lanes_per_block(),
             "level": 0.95,
         },
-        pairs=tuple(results),
         cells=tuple(sides.cells.values()),
+        blind=tuple(sides.blind.values()),
+        replay=replay,
+        shift=shift,
+        rules=settings.rules,
+        on_inconclusive=settings.on_inconclusive,
         provenance=_provenance(settings),
-        timing={"rollouts_s": rolled_out - started, "statistics_s": finished - rolled_out},
-        gates=gates,
-        **whole,
     )
+    report = judge_records(records)
+    if settings.baseline is not None:
+        outcome = against(
+            report, settings.baseline, settings.max_worsening, settings.on_inconclusive
+        )
+        report = replace(report, baseline=outcome)
+    finished = time.perf_counter()
+    timing = {"rollouts_s": rolled_out - started, "statistics_s": finished - rolled_out}
+    return replace(report, timing=timing)
+
+
+def _note_baseline(suite: Suite, settings: Settings, watcher: Watcher) -> None:
+    """Say before the start that the comparison can only fail."""
+    if settings.baseline is None:
+        return
+    reason = incompatible(suite, settings.baseline)
+    if reason:
+        watcher.note(f"the baseline is incompatible: {reason}; the exit code will be 4")
 
 
 def _policies_for(
-    pair: Pair, policies: PolicySet, sides: _Sides, watcher: Watcher
+    pair: Pair, policies: PolicySet, sides: Sides, watcher: Watcher
 ) -> tuple[Policy, ...]:
     """Return the pair's policies, checked against (or settled for) its environment."""
     env, _ = sides.build(pair.train)
@@ -225,24 +204,9 @@ def _check_metrics(suite: Suite, settings: Settings, known: Sequence[str]) -> No
         if pair.metric not in known:
             problem = f"pair {pair.name}: no metric {pair.metric!r}"
             raise InputError(not_among(problem, pair.metric, known))
-    for rule in settings.rules:
-        if rule.metric not in known:
-            raise InputError(not_among(f"no metric {rule.metric!r}", rule.metric, known))
-
-
-def _pair_result(pair: Pair, chosen: Sequence[Policy], metrics, sides: _Sides) -> PairResult:
-    name = pair.train_name
-    train = [sides.roll_out(pair.train, name, name, one) for one in chosen]
-    heldout = {
-        side: [
-            sides.roll_out(config, pair.name if len(pair.heldout) == 1 else f"{pair.name}/{side}",
-                           name, one)
-            for one in chosen
-        ]
-        for side, config in pair.heldout.items()
-    }  # fmt: skip
-    blind = blind_scores(sides.blind(pair.train, [one.seed for one in chosen]), metrics)
-    return judge_pair(pair, chosen, metrics, train, heldout, blind)
+    for name in (*(rule.metric for rule in settings.rules), *settings.max_worsening):
+        if name not in known:
+            raise InputError(not_among(f"no metric {name!r}", name, known))
 
 
 def _policy_facts(policies: PolicySet, plan) -> dict[str, Any]:

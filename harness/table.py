@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
+from harness.blocks import Block, blocks, count, interval
+
 if TYPE_CHECKING:  # the report imports this module when it prints itself
     from harness.result import PairResult, Report
-    from harness.statistics import Interval, Metric, Verdict
 
 WIDTH = 100
-OTHERS = ("distance", "progress", "return")
 
 # What each verdict says, in the words of the README; S is the number of training seeds.
 MEANING = {
@@ -31,12 +31,14 @@ MEANING = {
 
 def render(report: Report) -> str:
     """Return the report as text for a person."""
-    parts = [_header(report), _main_table(report), _other_metrics(report), _means(report)]
-    parts += [_remarks(report), _next_steps(report.pairs), _gates(report)]
+    parts = ["\n".join(map(filled, header(report)))]
+    parts += ["\n".join([columns(one), *map(filled, one.below)]) for one in blocks(report)]
+    parts += ["\n".join(map(filled, remarks(report))), "\n".join(map(filled, next_steps(report)))]
+    parts.append("\n".join(map(filled, gates(report))))
     return "\n\n".join(part for part in parts if part)
 
 
-def _header(report: Report) -> str:
+def header(report: Report) -> list[str]:
     versions, device = report.provenance["versions"], report.provenance["device"]
     suite, facts = report.suite, report.policy
     sides = len({result.pair.train.digest for result in report.pairs})
@@ -49,7 +51,7 @@ def _header(report: Report) -> str:
         f"{episodes} per side and training seed, the same levels on both sides · "
         f"suite digest {suite.digest[:8]}"
     )
-    return "\n".join([first, policy_line(facts), last])
+    return [first, policy_line(facts), last]
 
 
 def policy_line(facts) -> str:
@@ -66,99 +68,16 @@ def policy_line(facts) -> str:
     )
 
 
-def count(number: int, noun: str) -> str:
-    """Return "1 pair", "8 pairs"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _short(name: str, most: int = 26) -> str:
-    return name if len(name) <= most else f"{name[: most - 1]}…"
-
-
-def _number(value: float | None, metric: Metric, width: int = 5) -> str:
-    return "–".rjust(width) if value is None else metric.show(value).rjust(width)
-
-
-def _interval(interval: Interval | None, metric: Metric, width: int = 5) -> str:
-    if interval is None:
-        return "–"
-    point, low, high = (
-        _number(value, metric, width) for value in (interval.point, interval.low, interval.high)
-    )
-    return f"{point} [{low}, {high}]"
-
-
-def _label(verdict: Verdict) -> str:
-    if verdict.name == "seed-dependent":
-        dropped = len(verdict.details["dropped_seeds"])
-        return f"seed-dependent ({dropped}/{verdict.details['seeds']})"
-    return verdict.label
-
-
-def _main_table(report: Report) -> str:
-    rows = []
-    for result in report.pairs:
-        name = result.pair.metric
-        gap, spread = result.results[name], result.spreads[name]
-        rows.append([
-            _short(result.name),
-            _number(gap.train.mean, gap.metric),
-            _number(gap.heldout.mean, gap.metric),
-            _interval(gap.interval, gap.metric),
-            _number(result.floors[name].value, gap.metric),
-            _number(spread.value if spread else None, gap.metric),
-            _label(result.verdict),
-        ])  # fmt: skip
-    level = f"{report.settings['level']:.0%}".replace("%", " %")
-    names = {result.pair.metric for result in report.pairs}
-    first = "pair" if len(names) > 1 else f"pair ({next(iter(names))})"
-    headers = [first, "train", "held-out", f"gap [{level} interval]", "floor", "spread", "verdict"]
-    return _columns(rows, headers, "lrrrrrl")
-
-
-def _other_metrics(report: Report) -> str:
-    names = [name for name in OTHERS if name in report.pairs[0].results]
-    if not names:
-        return ""
-    widths = {name: 5 if report.mean[name].metric.scale <= 10 else 6 for name in names}
-    rows = [
-        [_short(result.name)]
-        + [_interval(result.gap[name], result.results[name].metric, widths[name]) for name in names]
-        for result in report.pairs
-    ]
-    return _columns(rows, ["gap in other metrics", *names], "l" + "r" * len(names))
-
-
-def _means(report: Report) -> str:
-    """Return the means over pairs, by axis and of the whole suite."""
-    if len(report.pairs) < 2:
-        return ""
-    name = report.pairs[0].pair.metric
-    rows = [
-        [
-            f"axis {axis} ({count(len(mean.pairs), 'pair')})",
-            _interval(mean.interval, mean.metric),
-            "",
-        ]
-        for axis, mean in report.axes[name].items()
-        if len(report.axes[name]) > 1
-    ]
-    whole = report.mean[name]
-    rows.append(["suite mean", _interval(whole.interval, whole.metric), _label(report.verdict)])
-    return _columns(rows, [f"mean gap ({name})", "gap", "verdict"], "lrl")
-
-
-def _remarks(report: Report) -> str:
-    seeds = len(report.policy["seeds"])
-    lines = []
-    if seeds == 1:
-        lines.append("One training seed: intervals cover episode noise of this checkpoint only.")
-    elif seeds == 2:
+def remarks(report: Report) -> list[str]:
+    """Return what keeps a reader from over-reading the numbers, each thing said once."""
+    lines = [_scope(report)]
+    metric = report.mean[report.pairs[0].pair.metric].metric
+    if report.detectable is not None:
+        what = "a mean gap" if len(report.pairs) > 1 else "a gap"
         lines.append(
-            "Two training seeds: intervals cover these checkpoints only, not the algorithm."
+            f"Smallest detectable: a run like this one finds {what} of "
+            f"{metric.show(report.detectable)} four times out of five."
         )
-    else:
-        lines.append(f"Intervals cover new training seeds of the same algorithm (from {seeds}).")
     blind = _best_blind(report.pairs)
     if blind:
         name, score = blind
@@ -166,8 +85,41 @@ def _remarks(report: Report) -> str:
             f"Without looking, {name.replace('-', '+')} reaches success {score:.2f} "
             "on the training levels; read success beside return."
         )
-    dominant = _dominant_action(report)
-    return "\n".join(lines + ([dominant] if dominant else []))
+    return lines + _notes(report.pairs) + _self_test(report) + _dominant_action(report)
+
+
+def _self_test(report: Report) -> list[str]:
+    facts = report.records.replay or {}
+    if facts.get("status") != "stochastic_policy":
+        return []
+    again = f"{facts['differing']} of {facts['episodes']} episodes came out otherwise"
+    return [f"The policy draws its own numbers: {again} when they were played again."]
+
+
+def _scope(report: Report) -> str:
+    """Say what the intervals cover, and how they were made."""
+    seeds = min(len(result.seeds) for result in report.pairs)
+    metric = report.mean[report.pairs[0].pair.metric].metric
+    if seeds == 1:
+        return (
+            "One training seed: intervals (t over paired episodes) cover episode noise of this "
+            "checkpoint only; of new seeds nothing can be said."
+        )
+    if seeds == 2:
+        text = (
+            "Two training seeds: intervals (t over paired episodes) cover these checkpoints only, "
+            "not the algorithm."
+        )
+        if report.new_seeds is None:
+            return text
+        shown = " ".join(interval(report.new_seeds, metric, 0).split())
+        what = "mean gap" if len(report.pairs) > 1 else "gap"
+        return f"{text} For new seeds: {what} {shown}, of which no verdict is made."
+    text = (
+        f"Intervals (t-scaled bootstrap over {seeds} training seeds) cover new seeds of the same "
+        "algorithm"
+    )
+    return f"{text}." if seeds >= 10 else f"{text}; below ten seeds the spread is rough."
 
 
 def _best_blind(pairs: Sequence[PairResult]) -> tuple[str, float] | None:
@@ -178,39 +130,58 @@ def _best_blind(pairs: Sequence[PairResult]) -> tuple[str, float] | None:
     return (best, scores[best]) if best is not None and scores[best] > 0 else None
 
 
-def _dominant_action(report: Report, share: float = 0.95) -> str:
+def _notes(pairs: Sequence[PairResult]) -> list[str]:
+    """Return what qualifies the verdicts, pairs with the same note together."""
+    groups: dict[str, list[str]] = {}
+    for result in pairs:
+        for note in _loud(result):
+            groups.setdefault(note, []).append(result.name)
+    return [note if len(some) == len(pairs) else f"{_listed(some)}: {note}"
+            for note, some in groups.items()]  # fmt: skip
+
+
+def _loud(result: PairResult) -> Iterable[str]:
+    quiet = ("With fewer than ten seeds", "This speaks of")
+    return (note for note in result.verdict.notes if not note.startswith(quiet))
+
+
+def _listed(names: Sequence[str], most: int = 4) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _dominant_action(report: Report, share: float = 0.95) -> list[str]:
     sides = []
     for cell in report.cells:
         counts = cell.batch.action_counts
         if counts.max() > share * counts.sum() and cell.name not in sides:
             sides.append(cell.name)
     if not sides:
-        return ""
+        return []
     everywhere = len(sides) == len({cell.name for cell in report.cells})
-    where = "every side" if everywhere else ", ".join(sides)
-    return _filled(f"One action makes up over {round(100 * share)} % of all steps on {where}.")
+    where = "every side" if everywhere else _listed(sides)
+    return [f"One action makes up over {round(100 * share)} % of all steps on {where}."]
 
 
-def _next_steps(pairs: Sequence[PairResult]) -> str:
+def next_steps(report: Report) -> list[str]:
     """Return what the verdicts mean and what to do next, pairs with the same advice together."""
     groups: dict[tuple[str, str], list[PairResult]] = {}
-    for result in pairs:
+    for result in report.pairs:
         groups.setdefault((result.verdict.name, result.verdict.next_step), []).append(result)
     lines = []
     for (verdict, step), members in groups.items():
         alone = len(members) == 1
-        everything = len(members) == len(pairs) and not alone
+        everything = len(members) == len(report.pairs) and not alone
         names = "all pairs" if everything else ", ".join(result.name for result in members)
-        why = members[0].verdict.reason if alone else f"{MEANING[verdict].capitalize()}."
-        lines.append(_filled(f"{names}: {why} Next: {step}"))
-    return "\n".join(lines)
+        reasons = {result.verdict.reason for result in members}
+        shared = len(reasons) == 1 or alone
+        why = members[0].verdict.reason if shared else f"{MEANING[verdict].capitalize()}."
+        lines.append(f"{names}: {why} Next: {step}")
+    return lines
 
 
-def _filled(text: str) -> str:
-    return textwrap.fill(text, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
-
-
-def _gates(report: Report) -> str:
+def gates(report: Report) -> list[str]:
+    """Return one line per gate: the rule, the outcome, and why."""
     words = {
         "pass": "passed",
         "fail": "FAILED",
@@ -221,15 +192,23 @@ def _gates(report: Report) -> str:
     for gate in report.gates:
         scope = "suite mean" if gate.rule.scope == "suite" else "every pair"
         rule = f"gate: {gate.rule.metric}, {scope} ≤ {gate.rule.threshold:g}"
-        lines.append(_filled(f"{rule}   {words[gate.status]}: {gate.reason}"))
-    return "\n".join(lines)
+        lines.append(f"{rule}   {words[gate.status]}: {gate.reason}")
+    if report.baseline is not None:
+        status = report.baseline["status"]
+        shown = status if status in ("held", "improved") else status.upper()
+        lines.append(f"gate: against the baseline   {shown}: {report.baseline['reason']}")
+    return lines
 
 
-def _columns(rows: list[list[str]], headers: list[str], alignment: str) -> str:
+def filled(text: str) -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def columns(block: Block) -> str:
     names = {"l": "left", "r": "right"}
     # The headers are a row like any other: tabulate would pad its own by two columns each.
     text = tabulate(
-        [headers, *rows], tablefmt="plain", disable_numparse=True, preserve_whitespace=True,
-        colalign=[names[one] for one in alignment],
+        [block.headers, *block.rows], tablefmt="plain", disable_numparse=True,
+        preserve_whitespace=True, colalign=[names[one] for one in block.alignment],
     )  # fmt: skip
     return "\n".join(line.rstrip() for line in text.splitlines())

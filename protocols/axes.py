@@ -14,6 +14,9 @@ AXES: dict[str, tuple[str, ...]] = {
     "effects": ("effects.",),
     "filters": ("filters.",),
     "layout": ("layout.layout_colors",),
+    "images": ("images.",),
+    "blank": ("blank_color",),
+    "start": ("start.",),
 }
 
 

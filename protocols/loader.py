@@ -12,13 +12,15 @@ import yaml
 from envs import CONFIGS, Config, InputError
 from envs.errors import not_among
 from protocols.audit import audit
-from protocols.pair import KINDS, Pair, Suite
+from protocols.pair import KINDS, PREDICTION, Pair, Suite
 
 SUITES = Path(__file__).parent / "suites"
 TRAINING = Path(__file__).parent / "training.yaml"
 
 _SUITE_KEYS = ("name", "version", "description", "episodes", "pairs")
 _PAIR_KEYS = ("axis", "kind", "train", "heldout", "sides", "metric", "note")
+# What only some kinds have: a key elsewhere would be a setting without effect.
+_KIND_KEYS = {"sweep": ("doses", "parameter"), "widening": ("wide", "prediction")}
 
 
 def suite_names() -> list[str]:
@@ -136,26 +138,75 @@ def _suite(data: Mapping[str, Any]) -> Suite:
 def _pair(name: str, data: Any) -> Pair:
     where = f"pair {name}"
     data = _mapping(where, data)
-    _known(where, data, _PAIR_KEYS)
     kind = data.get("kind", "pair")
     if kind not in KINDS:
         raise InputError(not_among(f"{where}: no kind {kind!r}", kind, KINDS))
-    for key in ("axis", "train"):
+    _known(where, data, _PAIR_KEYS + _KIND_KEYS.get(kind, ()))
+    for key in ("axis", "train", *(["wide"] if kind == "widening" else [])):
         if key not in data:
             raise InputError(f"{where}: {key!r} is missing")
-    if ("heldout" in data) == ("sides" in data):
-        raise InputError(f"{where}: give either 'heldout' (one side) or 'sides' (several)")
     train = load_train_config(data["train"])
-    sides = data.get("sides", {"heldout": data.get("heldout")})
+    changes, doses = _sides(where, kind, data)
+    more: dict[str, Any] = {"doses": doses, "parameter": str(data.get("parameter", ""))}
+    if kind == "widening":
+        more["wide_name"], more["wide"] = data["wide"], load_train_config(data["wide"])
+        more["prediction"] = str(data.get("prediction", PREDICTION)).strip()
     pair = Pair(
         name=name,
         axis=data["axis"],
         train_name=data["train"],
         train=train,
-        heldout={side: train.replace(changes or {}) for side, changes in sides.items()},
+        heldout={side: train.replace(one or {}) for side, one in changes.items()},
         kind=kind,
         metric=data.get("metric", "success"),
         note=str(data.get("note", "")).strip(),
+        **more,
     )
     audit(pair)
     return pair
+
+
+def _sides(where: str, kind: str, data: Mapping[str, Any]) -> tuple[dict[str, Any], dict]:
+    """Return the changes of every held-out side, and the doses of a sweep."""
+    if "parameter" in data:
+        return _dosed_parameter(where, data)
+    if ("heldout" in data) == ("sides" in data):
+        raise InputError(f"{where}: give either 'heldout' (one side) or 'sides' (several)")
+    if "heldout" in data:
+        return {"heldout": data["heldout"]}, {}
+    sides = {str(side): one for side, one in _mapping(f"{where}, sides", data["sides"]).items()}
+    if kind != "sweep":
+        return sides, {}
+    doses = _doses(where, data.get("doses", list(range(1, len(sides) + 1))))
+    if len(doses) != len(sides):
+        raise InputError(f"{where}: {len(doses)} doses for {len(sides)} sides; give one for each")
+    return sides, dict(zip(sides, doses, strict=True))
+
+
+def _dosed_parameter(where: str, data: Mapping[str, Any]) -> tuple[dict[str, Any], dict]:
+    """Return one side per dose: `heldout`, where given, with the parameter set to the dose."""
+    if "sides" in data or "doses" not in data:
+        raise InputError(f"{where}: with 'parameter' give 'doses', its values, and no 'sides'")
+    sides, doses = {}, {}
+    for value, dose in zip(data["doses"], _doses(where, data["doses"]), strict=True):
+        name = f"{dose:g}"
+        sides[name] = _with(data.get("heldout") or {}, data["parameter"], value)
+        doses[name] = dose
+    return sides, doses
+
+
+def _doses(where: str, values: Any) -> list[float]:
+    numbers = isinstance(values, list) and all(
+        isinstance(value, (int, float)) and not isinstance(value, bool) for value in values
+    )
+    if not numbers:
+        raise InputError(f"{where}: doses: expected a list of numbers, got {values!r}")
+    return [float(value) for value in values]
+
+
+def _with(changes: Mapping[str, Any], path: Any, value: Any) -> dict[str, Any]:
+    """Return nested `changes` with the parameter at a dotted path set to `value`."""
+    first, dot, rest = str(path).partition(".")
+    inside = changes.get(first)
+    inner = _with(inside if isinstance(inside, Mapping) else {}, rest, value) if dot else value
+    return {**changes, first: inner}

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
 from envs import Config, InputError, parameters
 from envs.errors import not_among
 
-KINDS = ("pair", "null")
+KINDS = ("pair", "split", "sweep", "widening", "null")
+PREDICTION = "The gap shrinks; the training score stays about the same."
 
 
 @dataclass(frozen=True)
 class Pair:
     """One comparison: what the policy was trained on against what it never saw.
 
-    `kind` is "pair", or "null" for two equal sides (calibration: the true gap is zero).
+    kind       pair | split (several held-out sides) | sweep (ordered doses of one axis) |
+               widening (a narrow and a wide training side before the same held-out one) |
+               null (two equal sides for calibration: the true gap is zero)
+    doses      of a sweep: held-out side -> dose, increasing; `parameter` names what is dosed
+    wide       of a widening: the wide training side; `train` is the narrow one
+    prediction of a widening: what was expected before anything ran
     """
 
     name: str
@@ -28,9 +34,29 @@ class Pair:
     kind: str = "pair"
     metric: str = "success"  # the primary metric
     note: str = ""
+    doses: Mapping[str, float] = field(default_factory=dict)
+    parameter: str = ""
+    wide_name: str = ""
+    wide: Config | None = None
+    prediction: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "heldout", MappingProxyType(dict(self.heldout)))
+        object.__setattr__(self, "doses", MappingProxyType(dict(self.doses)))
+
+    @property
+    def configs(self) -> dict[str, Config]:
+        """Every side by digest, the training sides first."""
+        sides = [self.train, *([self.wide] if self.wide else []), *self.heldout.values()]
+        return {side.digest: side for side in sides}
+
+    @cached_property
+    def widened(self) -> Pair | None:
+        """Of a widening: the same held-out sides as seen from the wide training side."""
+        if self.wide is None:
+            return None
+        name = f"{self.name} (wide)"
+        return Pair(name, self.axis, self.wide_name, self.wide, self.heldout, metric=self.metric)
 
     def difference(self, side: str) -> dict[str, tuple[object, object]]:
         """Return {path: (training value, held-out value)} of what effectively differs."""
@@ -45,16 +71,19 @@ class Pair:
     @cached_property
     def digest(self) -> str:
         """sha256 over everything that decides the pair's numbers."""
-        return parameters.digest(
-            {
-                "name": self.name,
-                "axis": self.axis,
-                "kind": self.kind,
-                "metric": self.metric,
-                "train": self.train.digest,
-                "heldout": {name: side.digest for name, side in self.heldout.items()},
-            }
-        )
+        parts = {
+            "name": self.name,
+            "axis": self.axis,
+            "kind": self.kind,
+            "metric": self.metric,
+            "train": self.train.digest,
+            "heldout": {name: side.digest for name, side in self.heldout.items()},
+        }
+        if self.doses:
+            parts["doses"] = dict(self.doses)
+        if self.wide is not None:
+            parts |= {"wide": self.wide.digest, "prediction": self.prediction}
+        return parameters.digest(parts)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,9 @@ class PatchNet(nn.Module):
         x = nn.relu(_layer(self.widths[0], "embed")(x.astype(jnp.float32) / 255.0))
         for i, width in enumerate(self.widths[1:]):
             x = nn.relu(_layer(width, f"merge{i}")(patches(x, 2)))
-        x = nn.relu(_layer(self.dense, "dense")(x.reshape(x.shape[0], -1)))
+        x = _layer(self.dense, "dense")(x.reshape(x.shape[0], -1))
+        # Without it a third of the units die while the value is still far off.
+        x = nn.relu(nn.LayerNorm(name="norm")(x))
         return _heads(x, self.num_actions, batch)
 
 

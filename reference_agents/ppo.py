@@ -31,19 +31,20 @@ from envs.keys import named_key
 class PPOConfig:
     """How to train; the defaults are what the platformer needs on two CPU cores."""
 
-    steps: int = 2_000_000  # environment steps in total, rounded up to whole rollouts
+    steps: int = 1_200_000  # environment steps in total, rounded up to whole rollouts
     num_envs: int = 64
     rollout: int = 128  # steps per environment and iteration
     epochs: int = 2  # rollouts are cheap here: fresh data beats a third pass over old data
     minibatch: int = 256
     learning_rate: float = 1e-3  # at the start; falls linearly to zero
-    entropy: float = 0.005  # weight of the entropy bonus at the start; falls with the learning rate
+    entropy: float = 0.05  # weight of the entropy bonus at the start; falls with the learning rate
     gamma: float = 0.99
     gae_lambda: float = 0.95
     clip: float = 0.2
     value_weight: float = 0.5
     max_gradient: float = 0.5  # global norm
-    reward_scale: float = 0.05  # keeps values near one; the environment's rewards stay as they are
+    reward_floor: float = -1.0  # lower rewards count as this: a step lost is a step lost
+    reward_scale: float = 0.1  # keeps values near one; the environment's rewards stay as they are
 
     def __post_init__(self) -> None:
         if self.minibatch > self.batch:
@@ -91,7 +92,7 @@ class Rollout(NamedTuple):
     action: jax.Array  # i32
     log_prob: jax.Array  # f32
     value: jax.Array  # f32
-    reward: jax.Array  # f32; scaled
+    reward: jax.Array  # f32; clipped from below and scaled
     ended: jax.Array  # bool; terminated or truncated at this step
     cut_value: jax.Array  # f32; value of the last observation where the time limit cut, else 0
 
@@ -171,7 +172,8 @@ def collect(
         )
         seen = Rollout(
             obs, action, _log_prob(logits, action), value,
-            outcome.reward * config.reward_scale, ended, cut_value,
+            jnp.maximum(outcome.reward, config.reward_floor) * config.reward_scale,
+            ended, cut_value,
         )  # fmt: skip
         return (states, episodes + ended, returns * ~ended), (seen, finished)
 

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from envs.core import Metric, Outcome
 from envs.keys import LEVEL, SCENE, named_key
 from envs.platformer import level, scene
+from envs.platformer.blit import Atlas
 from envs.platformer.dynamics import Dynamics, Latent
 from envs.platformer.render import render
 from envs.platformer.scene import Look, Pool, Scene
@@ -31,6 +32,10 @@ class Params(NamedTuple):
     visual: dict[str, jax.Array]  # path -> f32[2]
     pools: dict[str, Pool]
     light_colors: jax.Array  # f32[5, 3]
+    presets: dict[str, jax.Array]  # name of a filter -> f32[presets]
+    agent_rows: jax.Array | None  # i16[shapes, 2H, spans, 2]; upright shapes, see `render`
+    images: jax.Array | None  # u32[images, H, width + W]; packed, repeated to the right
+    skins: Atlas | None
 
 
 class State(NamedTuple):
@@ -47,6 +52,7 @@ class Platformer:
     look: Look
     ranged_control: tuple[str, ...] = ()  # parameters given as ranges, drawn once per episode
     ranged_visual: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()  # those of them that are whole numbers
 
     num_actions = 8
     metrics = METRICS
@@ -63,22 +69,25 @@ class Platformer:
     def reset(self, key: jax.Array, params: Params) -> State:
         """Start the episode of `key` on a level drawn from it."""
         level_key = jax.random.fold_in(key, LEVEL)
-        drawn = _draw_ranges(level_key, params.control, self.ranged_control)
+        drawn = self._draw_ranges(level_key, params.control, self.ranged_control)
         control = _resolve(params.control, drawn)
         count = level.segments(self.dynamics.length, self.dynamics.run_width)
         return self._start(key, level.generate(level_key, control, count), params, drawn)
 
     def reset_to(self, key: jax.Array, tops: jax.Array, params: Params) -> State:
         """Start on a given level: `tops` is the top row of each flat segment, int[segments]."""
-        drawn = _draw_ranges(jax.random.fold_in(key, LEVEL), params.control, self.ranged_control)
+        level_key = jax.random.fold_in(key, LEVEL)
+        drawn = self._draw_ranges(level_key, params.control, self.ranged_control)
         return self._start(key, tops.astype(jnp.int16), params, drawn)
 
     def _start(self, key, tops, params: Params, drawn: dict) -> State:
-        latent = self.dynamics.spawn(tops, _resolve(params.control, drawn), drawn)
+        control = _resolve(params.control, drawn)
+        latent = self.dynamics.spawn(tops, control, drawn)
         scene_key = jax.random.fold_in(key, SCENE)
-        seen = _draw_ranges(scene_key, params.visual, self.ranged_visual)
+        seen = self._draw_ranges(scene_key, params.visual, self.ranged_visual)
         values = _resolve(params.visual, seen)
-        drawing = scene.draw_scene(self.look, scene_key, params, values, latent.spawn_x)
+        values["layout.base_ground_y"] = control["layout.base_ground_y"]
+        drawing = scene.draw_scene(self.look, scene_key, params, values, latent)
         return State(latent, drawing._replace(drawn=seen), key)
 
     def step(self, state: State, action: jax.Array, params: Params) -> tuple[State, Outcome]:
@@ -86,8 +95,8 @@ class Platformer:
         control = _resolve(params.control, state.latent.drawn)
         latent, outcome = self.dynamics.transition(state.latent, action, control)
         visual = _resolve(params.visual, state.scene.drawn)
-        margins = visual["camera.left_margin"], visual["camera.right_margin"]
-        moved = scene.advance(self.look, state.scene, latent.x, margins)
+        key = jax.random.fold_in(state.key, SCENE)
+        moved = scene.advance(self.look, state.scene, key, latent, params, visual)
         return State(latent, moved, state.key), outcome
 
     def observe(self, state: State, params: Params) -> jax.Array:
@@ -107,18 +116,22 @@ class Platformer:
             {"layout.ground_thickness": params.control["layout.ground_thickness"]},
             {name: latent.drawn[name] for name in latent.drawn if name.endswith("_thickness")},
         )["layout.ground_thickness"]
-        return render(
-            self.look, latent.tops, latent.x, latent.y, latent.t, thickness,
-            states.scene, per_lane(params.visual, states.scene.drawn), params.light_colors,
-        )  # fmt: skip
+        keys = jax.vmap(lambda key: jax.random.fold_in(key, SCENE))(states.key)
+        values = per_lane(params.visual, states.scene.drawn)
+        return render(self.look, latent, thickness, states.scene, keys, values, params)
 
+    def _draw_ranges(self, key: jax.Array, table: dict, ranged: tuple[str, ...]) -> dict:
+        """Draw this episode's value of every parameter that is a range, each with its own key."""
 
-def _draw_ranges(key: jax.Array, table: dict[str, jax.Array], ranged: tuple[str, ...]) -> dict:
-    """Draw this episode's value of every parameter that is a range, each with its own key."""
-    return {
-        name: jax.random.uniform(named_key(key, name), minval=table[name][0], maxval=table[name][1])
-        for name in ranged
-    }
+        def draw(name: str) -> jax.Array:
+            low, high = table[name]
+            own = named_key(key, name)
+            if name not in self.whole:
+                return jax.random.uniform(own, minval=low, maxval=high)
+            whole = jax.random.randint(own, (), low.astype(int), high.astype(int) + 1)
+            return whole.astype(jnp.float32)
+
+        return {name: draw(name) for name in ranged}
 
 
 def _resolve(table: dict[str, jax.Array], drawn: dict[str, jax.Array]) -> dict[str, jax.Array]:

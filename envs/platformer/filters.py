@@ -16,18 +16,22 @@ import numpy as np
 NAMES = ("brightness", "contrast", "gamma", "saturation", "hue_shift", "color_temp")
 NEUTRAL = {
     "brightness": 0.0, "contrast": 1.0, "gamma": 1.0, "saturation": 1.0, "hue_shift": 0.0,
-    "color_temp": 0.0, "sharpen_amount": 0.0, "vignette_strength": 0.0,
+    "color_temp": 0.0,
 }  # fmt: skip
-# Presets are filters that run, in the same order, before all others.
+# Presets run before all filters, in an order of their own: saturation and hue, temperature,
+# brightness, vignette, contrast, a vignette after contrast, sharpening.
+_PRESET_NEUTRAL = {
+    "saturation": 1.0, "hue_shift": 0.0, "color_temp": 0.0, "brightness": 0.0, "vignette": 0.0,
+    "contrast": 1.0, "late_vignette": 0.0, "sharpen": 0.0,
+}  # fmt: skip
 PRESETS: dict[str, dict[str, float]] = {
-    "vintage": {"saturation": 0.7, "color_temp": 0.3, "vignette_strength": 0.3, "contrast": 1.1},
+    "vintage": {"saturation": 0.7, "color_temp": 0.3, "vignette": 0.3, "contrast": 1.1},
     "retro": {"saturation": 1.5, "hue_shift": 15.0, "brightness": 0.1, "contrast": 0.9},
-    "cyberpunk": {"saturation": 1.8, "color_temp": -0.2, "contrast": 1.3, "sharpen_amount": 0.5},
+    "cyberpunk": {"saturation": 1.8, "color_temp": -0.2, "contrast": 1.3, "sharpen": 0.5},
     "horror": {
-        "saturation": 0.3, "color_temp": -0.4, "brightness": -0.2, "vignette_strength": 0.6,
-        "contrast": 1.4,
+        "saturation": 0.3, "color_temp": -0.4, "brightness": -0.2, "vignette": 0.6, "contrast": 1.4,
     },
-    "noir": {"saturation": 0.0, "contrast": 1.6, "vignette_strength": 0.4},
+    "noir": {"saturation": 0.0, "contrast": 1.6, "late_vignette": 0.4},
     "none": {},
 }  # fmt: skip
 Planes = tuple[jax.Array, jax.Array, jax.Array]
@@ -35,8 +39,25 @@ Planes = tuple[jax.Array, jax.Array, jax.Array]
 
 def preset_table() -> dict[str, jax.Array]:
     """Return the presets' settings: name of a filter -> f32[presets], in the order of PRESETS."""
-    rows = [{**NEUTRAL, **settings} for settings in PRESETS.values()]
-    return {name: jnp.array([row[name] for row in rows], jnp.float32) for name in NEUTRAL}
+    rows = [{**_PRESET_NEUTRAL, **settings} for settings in PRESETS.values()]
+    return {name: jnp.array([row[name] for row in rows], jnp.float32) for name in _PRESET_NEUTRAL}
+
+
+def any_preset(pool: tuple[str, ...], setting: str) -> bool:
+    """Return whether a preset of the pool uses a setting."""
+    return any(setting in PRESETS[name] for name in pool)
+
+
+def preset_colors(planes: Planes, preset: dict[str, jax.Array], xp: ModuleType = jnp) -> Planes:
+    """Apply what comes first in a preset: saturation and hue, temperature, brightness."""
+    planes = _hue_and_saturation(planes, preset["hue_shift"], preset["saturation"], xp)
+    planes = _temperature(planes, preset["color_temp"], xp)
+    return tuple(xp.clip(plane + 100.0 * preset["brightness"], 0, 255) for plane in planes)
+
+
+def contrasted(planes: Planes, contrast: jax.Array, xp: ModuleType = jnp) -> Planes:
+    """Stretch around grey 128."""
+    return tuple(xp.clip((plane - 128.0) * contrast + 128.0, 0, 255) for plane in planes)
 
 
 def pointwise(planes: Planes, settings: dict[str, jax.Array], xp: ModuleType = jnp) -> Planes:
@@ -47,7 +68,7 @@ def pointwise(planes: Planes, settings: dict[str, jax.Array], xp: ModuleType = j
     """
     brightness, contrast, gamma = (settings[name] for name in NAMES[:3])
     planes = tuple(xp.clip(plane + 100.0 * brightness, 0, 255) for plane in planes)
-    planes = tuple(xp.clip((plane - 128.0) * contrast + 128.0, 0, 255) for plane in planes)
+    planes = contrasted(planes, contrast, xp)
     planes = tuple(
         xp.where(gamma == 1, plane, 255.0 * (plane / 255.0) ** gamma) for plane in planes
     )
@@ -58,33 +79,29 @@ def pointwise(planes: Planes, settings: dict[str, jax.Array], xp: ModuleType = j
 def _hue_and_saturation(
     planes: Planes, shift: jax.Array, factor: jax.Array, xp: ModuleType
 ) -> Planes:
-    red, green, blue = (plane / 255.0 for plane in planes)
+    """Turn the HSV hue by `shift` degrees and scale the saturation, without slow remainders."""
+    red, green, blue = (plane * (1 / 255) for plane in planes)
     most = xp.maximum(xp.maximum(red, green), blue)
     least = xp.minimum(xp.minimum(red, green), blue)
     spread = most - least
-    safe = xp.where(spread == 0, 1.0, spread)
-    hue = xp.where(most == red, xp.mod((green - blue) / safe, 6.0), 0.0)
-    hue = xp.where(most == green, (blue - red) / safe + 2.0, hue)
-    hue = xp.where(most == blue, (red - green) / safe + 4.0, hue)
-    hue = xp.where(spread == 0, 0.0, 60.0 * hue)
+    scale = 1.0 / xp.where(spread == 0, 1.0, spread)
+    hue = xp.where(most == red, (green - blue) * scale, 0.0)  # sextants, [-1, 5]
+    hue = xp.where(most == green, (blue - red) * scale + 2.0, hue)
+    hue = xp.where(most == blue, (red - green) * scale + 4.0, hue) + shift * (1 / 60)
     saturation = xp.where(most == 0, 0.0, spread / xp.where(most == 0, 1.0, most))
+    chroma = most * xp.clip(saturation * factor, 0, 1)
 
-    saturation = xp.clip(saturation * factor, 0, 1)
-    sextant = xp.mod(hue + shift, 360.0) / 60.0
-    chroma = most * saturation
-    second = chroma * (1 - xp.abs(xp.mod(sextant, 2.0) - 1))
-    base = most - chroma
-
-    def channel(offset: float) -> jax.Array:
-        """Full chroma within one sextant of the channel's hue, a ramp in the next, else none."""
-        distance = xp.mod(xp.floor(sextant) + offset, 6.0)
-        full = (distance == 0) | (distance == 5)
-        ramp = (distance == 1) | (distance == 4)
-        part = xp.where(full, chroma, xp.where(ramp, second, 0.0))
-        return xp.clip(255.0 * (part + base), 0, 255)
+    def channel(turn: float) -> jax.Array:
+        """The channel falls from `most` by the chroma where the hue is far from its own."""
+        place = hue + turn  # between -3 and 13: one turn more or up to two less
+        place = xp.where(place < 0, place + 6, place)
+        place = xp.where(place >= 6, place - 6, place)
+        place = xp.where(place >= 6, place - 6, place)
+        far = xp.clip(xp.minimum(place, 4 - place), 0, 1)
+        return xp.clip(255.0 * (most - chroma * far), 0, 255)
 
     neutral = (shift == 0) & (factor == 1)
-    changed = (channel(0.0), channel(4.0), channel(2.0))
+    changed = (channel(5.0), channel(3.0), channel(1.0))
     return tuple(xp.where(neutral, old, new) for old, new in zip(planes, changed, strict=True))
 
 
@@ -96,24 +113,29 @@ def _temperature(planes: Planes, temperature: jax.Array, xp: ModuleType) -> Plan
 
 
 def filtered_pixels(
-    pixels: np.ndarray, preset: dict[str, float] | None, settings: dict[str, Any]
+    pixels: np.ndarray, preset: dict[str, float] | None, settings: dict[str, Any], *, spatial: bool
 ) -> np.ndarray:
     """Return pictures after the pointwise part of a preset and the pointwise filters, on the host.
 
     Args:
         pixels: u8[..., 3].
-        preset: the preset's settings, or None; a preset leaves whole grey levels behind.
+        preset: the preset's settings, or None.
         settings: one number per name in NAMES.
+        spatial: the preset goes on with what depends on a pixel's place or neighbours.
 
     Returns:
         f32[..., 3] in [0, 255].
     """
     planes = tuple(pixels[..., channel].astype(np.float32) for channel in range(3))
     if preset is not None:
-        planes = pointwise(planes, _exact({**NEUTRAL, **preset}), np)
-        planes = tuple(np.floor(plane) for plane in planes)
+        own = _exact({**_PRESET_NEUTRAL, **preset})
+        planes = preset_colors(planes, own, np)
+        if "vignette" not in preset:
+            planes = contrasted(planes, own["contrast"], np)
+        if not spatial:
+            planes = tuple(np.floor(plane) for plane in planes)
     return np.stack(pointwise(planes, _exact(settings), np), axis=-1)
 
 
 def _exact(settings: dict[str, Any]) -> dict[str, np.float32]:
-    return {name: np.float32(settings[name]) for name in NAMES}
+    return {name: np.float32(value) for name, value in settings.items()}

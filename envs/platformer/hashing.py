@@ -6,6 +6,8 @@ Draws made once per episode or once per step use JAX's threefry instead.
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 
@@ -43,8 +45,8 @@ def uniform(bits: jax.Array) -> jax.Array:
     return ((bits >> 8).astype(jnp.float32) + 0.5) * (1 / 2**24)
 
 
-FEW = 2.0  # mean up to which counts are drawn by exact inversion
-MOST = 10  # counts that inversion distinguishes; P(more, mean FEW) is 8e-6
+FEW = 1.0  # mean up to which counts are drawn by exact inversion
+MOST = 7  # counts that inversion distinguishes; P(more, mean FEW) is 1e-5
 
 
 def poisson(bits: jax.Array, mean: jax.Array) -> jax.Array:
@@ -55,12 +57,12 @@ def poisson(bits: jax.Array, mean: jax.Array) -> jax.Array:
     Poisson cumulative distribution function", 2016, second order).
     """
     draw, few = uniform(bits), jnp.minimum(mean, FEW)
-    chance = jnp.exp(-few)
-    total, count = chance, jnp.zeros_like(draw)
+    power = jnp.exp(-few)
+    total, count = power, jnp.zeros_like(draw)
     for k in range(1, MOST + 1):
-        count = count + (draw > total)
-        chance = chance * few * (1 / k)
-        total = total + chance
+        count = count + jnp.where(draw > total, 1.0, 0.0)
+        power = power * few
+        total = total + power * (1 / math.factorial(k))
     z, root = normal(bits), jnp.sqrt(jnp.maximum(mean, FEW))
     quantile = root * root + z * root + (z * z / 6 + 1 / 3) - z * (z * z / 72 + 1 / 36) / root
     return jnp.where(mean <= FEW, count, jnp.maximum(jnp.floor(quantile), 0.0))

@@ -1,57 +1,60 @@
 """From a batch of states to pixels, u8[N, H, W, 3].
 
-Pixels are composed as packed 32-bit words 0x00BBGGRR, because XLA vectorizes selects on 32-bit lanes and
-turns the final 4-to-3-byte compaction into part of the same loop. What a pixel needs to know (per
-column, per row) is computed first, in small arrays; masks are unsigned byte comparisons in which
-wrap-around tests both ends of a span at once.
+Pixels are composed as packed 32-bit words (see `pixels`). What a pixel needs to know (per column, per
+row) is computed first, in small arrays; masks are unsigned byte comparisons in which wrap-around
+tests both ends of a span at once. Layers, later ones on top: background, distractors, ground, NPCs in
+the world, NPCs that follow the agent, agent, filters, lights.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
-from envs.platformer import filters, shapes
+from envs.platformer import blit, npc, post, shapes
+from envs.platformer.hashing import hash_bits
 from envs.platformer.level import solid_rows
-from envs.platformer.scene import AGENT, BACKGROUND, FIRST_DISTRACTOR, GROUND, Look, Scene
-
-U8, U32 = jnp.uint8, jnp.uint32
-
-
-def pack(red: jax.Array, green: jax.Array, blue: jax.Array) -> jax.Array:
-    """Truncate three f32 planes in [0, 255] to bytes and pack them into u32 words."""
-    red, green, blue = (plane.astype(jnp.int32).astype(U32) for plane in (red, green, blue))
-    return red | (green << 8) | (blue << 16)
-
-
-def unpack(words: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Return the three channels of packed words as f32 planes."""
-    return tuple(((words >> shift) & 255).astype(jnp.float32) for shift in (0, 8, 16))
+from envs.platformer.pixels import U8, U32, materialize, to_bytes
+from envs.platformer.scene import (
+    AGENT,
+    BACKGROUND,
+    FIRST_DISTRACTOR,
+    GROUND,
+    Look,
+    Scene,
+    Values,
+)
 
 
 def render(
-    look: Look, tops, x, y, t, thickness, scene: Scene, values: dict[str, jax.Array], light_colors
-) -> jax.Array:
+    look: Look, latent: Any, thickness: jax.Array, scene: Scene, keys: jax.Array, values: Values,
+    params: Any,
+) -> jax.Array:  # fmt: skip
     """Draw N states.
 
     Args:
         look: the static part.
-        tops, x, y, t: latent state, i16[N, segments], i32[N], i32[N], i32[N].
-        thickness: thickness of the ground's shell, i32[N].
+        latent: the latent states, leading axis N.
+        thickness: thickness of the ground's shell, f32[N].
         scene: the scenes, leading axis N.
+        keys: the episodes' scene keys, [N].
         values: visual parameters resolved per episode, f32[N] each.
-        light_colors: f32[5, 3].
+        params: the environment's `Params` (tables and atlases).
 
     Returns:
         u8[N, H, W, 3].
     """
-    words = pack(scene.colors[..., 0], scene.colors[..., 1], scene.colors[..., 2])  # u32[N, 3+D]
-    ground = _ground_columns(look, tops, scene.camera, thickness)
-    agent = _agent_rows(look, x, y, t, scene, values)
-    others = _distractor_rows(look, scene)
-    words, ground, agent, others = _materialize((words, ground, agent, others), t[0] >= 0)
+    always = latent.t[0] >= 0
+    words = scene.colors  # u32[N, 3 + D]
+    ground = _ground_columns(look, latent.tops, scene.camera, thickness)
+    agent = [] if look.sprite else _agent_rows(look, latent, scene, values, params)
+    others = _distractor_rows(look, scene, values)
+    noise = post.draw_noise(look, keys, latent.t, values)
+    words, ground, agent, others, noise = materialize((words, ground, agent, others, noise), always)
 
-    frame = _background(look, words[:, BACKGROUND], scene, values)
+    frame = _background(look, words[:, BACKGROUND], scene, values, params)
     column = jnp.arange(look.width, dtype=U8)[None, None, :]
     row = jnp.arange(look.height, dtype=U8)[None, :, None]
 
@@ -67,21 +70,13 @@ def render(
     first, thick = ground
     solid = (row - first[:, None, :]) < thick[:, None, :]
     frame = jnp.where(solid, words[:, GROUND, None, None], frame)
+    objects = _objects(look, latent, scene, values, params)
+    if objects and not look.sprite:
+        frame = blit.draw(frame, params.skins, blit.join(objects), deep=look.deep)
     frame = paint(frame, agent, words[:, AGENT])
-    if look.light_count:
-        frame = _add_lights(look, frame, scene.lights, values, light_colors)
-    return jax.lax.bitcast_convert_type(frame, U8)[..., :3]
-
-
-def _materialize(arrays, always):
-    """Keep XLA from recomputing small arrays for every pixel that reads them.
-
-    On a CPU an optimization barrier does not stop fusion; a branch whose condition is only known at
-    run time does.
-    """
-    if jax.default_backend() != "cpu":
-        return jax.lax.optimization_barrier(arrays)
-    return jax.lax.cond(always, lambda a: a, lambda a: jax.tree.map(jnp.zeros_like, a), arrays)
+    if look.sprite:
+        frame = blit.draw(frame, params.skins, blit.join(objects), deep=look.deep)
+    return to_bytes(post.finish(look, frame, scene, noise, values, params, always))
 
 
 def _clip_span(start: jax.Array, end: jax.Array, limit: int) -> tuple[jax.Array, jax.Array]:
@@ -100,20 +95,32 @@ def _ground_columns(look: Look, tops, camera, thickness) -> tuple[jax.Array, jax
     return _clip_span(first, end, look.height)
 
 
-def _agent_rows(look: Look, x, y, t, scene: Scene, values) -> list:
-    center = (x - scene.camera)[:, None].astype(jnp.float32)
-    rows = jnp.arange(look.height, dtype=jnp.float32)
-    dy = rows - (y[:, None] + 1)  # drawn one pixel lower than its box
-    angle = None
-    if look.agent_rotates:
+def _agent_rows(look: Look, latent: Any, scene: Scene, values: Values, params: Any) -> list:
+    center = (latent.x - scene.camera)[:, None]
+    middle = latent.y + 1  # drawn one pixel lower than its box
+    if look.agent_shapes:  # it turns
         speed = values["character.shape_rotation_speed"]
-        angle = jnp.mod(speed * t.astype(jnp.float32), 360.0)[:, None]
-    size = shapes.agent_geometry(*look.body)
-    spans = shapes.row_spans(look.agent_shapes, scene.shape[:, None], size, angle, dy)
+        angle = jnp.mod(speed * latent.t.astype(jnp.float32), 360.0)[:, None]
+        dy = jnp.arange(look.height, dtype=jnp.float32) - middle[:, None]
+        size = shapes.agent_geometry(*look.body)
+        spans = shapes.row_spans(look.agent_shapes, scene.shape[:, None], size, angle, dy)
+    else:
+        spans = _upright(look, scene.shape, middle, params.agent_rows)
     return [_clip_span(center + start, center + end, look.width) for start, end in spans]
 
 
-def _distractor_rows(look: Look, scene: Scene) -> list:
+def _upright(look: Look, which, middle, table) -> list:
+    """Cut the rows on the screen out of the table of spans, i16[shapes, 2H, spans, 2]."""
+    size = (1, look.height, *table.shape[2:])
+
+    def cut(shape, row):
+        return jax.lax.dynamic_slice(table, (shape, look.height - row, 0, 0), size)[0]
+
+    rows = jax.vmap(cut)(which, middle).astype(jnp.int32)  # i32[N, H, spans, 2]
+    return [(rows[:, :, index, 0], rows[:, :, index, 1]) for index in range(look.agent_spans)]
+
+
+def _distractor_rows(look: Look, scene: Scene, values: Values) -> list:
     if not look.distractor_count:
         return []
     some = scene.distractors
@@ -123,50 +130,81 @@ def _distractor_rows(look: Look, scene: Scene) -> list:
     angle = some.angle[..., None] if look.distractors_rotate else None
     spans = shapes.row_spans(look.distractor_shapes, some.shape[..., None], size, angle, dy)
     across = center[..., 0]
-    return [_clip_span(across + start, across + end, look.width) for start, end in spans]
+    present = jnp.arange(look.distractor_count) < values["distractors.count"][:, None]
+    cut = [_clip_span(across + start, across + end, look.width) for start, end in spans]
+    return [(start, jnp.where(present[..., None], length, 0)) for start, length in cut]
 
 
-def _background(look: Look, color, scene: Scene, values) -> jax.Array:
+def _background(look: Look, color, scene: Scene, values: Values, params: Any) -> jax.Array:
     shape = (color.shape[0], look.height, look.width)
-    if not look.noise:
+    if look.mode == "color":
         return jnp.broadcast_to(color[:, None, None], shape)
-    pixel = jnp.arange(look.height * look.width, dtype=U32).reshape(1, *shape[1:])
-    words = hash_bits(pixel, scene.noise_seed[:, None, None]) & U32(0xFFFFFF)
-    if look.noise_filtered:
-        settings = {name: values[f"filters.{name}"][:, None, None] for name in filters.NAMES}
-        words = pack(*filters.pointwise(unpack(words), settings))
-    return words
+    if look.mode == "noise":
+        pixel = jnp.arange(look.height * look.width, dtype=U32).reshape(1, *shape[1:])
+        bits = hash_bits(pixel, scene.noise_seed[:, None, None])
+        if look.deep:
+            return ((bits & 0xFF) << 2) | ((bits & 0xFF00) << 4) | ((bits & 0xFF0000) << 6)
+        return bits & U32(0xFFFFFF)
+    width = params.images.shape[2] - look.width  # of an image, before its repetition
+    scroll = scene.camera.astype(jnp.float32) * values["background.parallax_factor"]
+    scroll = jnp.rint(scroll).astype(jnp.int32)
+    tiled = values["background.tile_horizontal"] > 0
+    first = jnp.where(tiled, jnp.mod(scroll, width), jnp.clip(scroll, 0, width))
+
+    def cut(image, column):
+        return jax.lax.dynamic_slice(params.images, (image, 0, column), (1, *shape[1:]))[0]
+
+    return jax.vmap(cut)(scene.image, first)
 
 
-def hash_bits(index: jax.Array, seed: jax.Array) -> jax.Array:
-    """Return well-mixed u32 bits of (index, seed), equal on every backend.
+def _objects(look: Look, latent: Any, scene: Scene, values: Values, params: Any) -> list:
+    """Return everything drawn as a sprite, in drawing order, leading axes (N, objects)."""
+    found, center = [], (latent.x - scene.camera)[:, None]
+    if look.standing_count:
+        found.append(_standing(look, latent, scene, values, params))
+    if look.sticky_count:
+        some = scene.sticky
+        found.append(
+            _actors(
+                params, latent.t, values, some, middle=center + some.offset,
+                bottom=some.y.astype(jnp.int32) + npc.HALF_HEIGHT,
+            )
+        )  # fmt: skip
+    if look.sprite:
+        skin = scene.skin[:, None]
+        frames = params.skins.frames[skin]
+        idle = jnp.minimum(values["character.idle_sprite_idx"][:, None].astype(int), frames - 1)
+        moved = values["character.enable_animation"][:, None] * scene.walked[:, None]
+        fps = values["character.animation_fps"][:, None]
+        half = look.body[1] // 2
+        found.append(
+            blit.Objects(
+                middle=center,
+                bottom=latent.y[:, None] + 1 + half,
+                skin=skin,
+                frame=npc.animated(moved, fps, idle, frames),
+                visible=jnp.ones_like(center, bool),
+            )
+        )
+    return found
 
-    Two multiply-xorshift rounds; the seed enters before and between them, so that two seeds do not
-    give shifted copies of one another.
-    """
-    bits = index * U32(0x9E3779B1) + seed
-    bits = (bits ^ (bits >> 16)) * U32(0x7FEB352D)
-    bits = (bits ^ (bits >> 15)) + seed * U32(0x2C1B3C6D)
-    bits = (bits ^ (bits >> 16)) * U32(0x846CA68B)
-    return bits ^ (bits >> 16)
+
+def _standing(look: Look, latent: Any, scene: Scene, values: Values, params: Any) -> blit.Objects:
+    some = scene.standing
+    middle = some.x.astype(jnp.int32) - scene.camera[:, None]
+    return _actors(
+        params, latent.t, values, some, middle=middle, bottom=some.bottom.astype(jnp.int32)
+    )
 
 
-def _add_lights(look: Look, frame, lights, values, colors) -> jax.Array:
-    """Add coloured lights that decay as 1 / (1 + (distance / radius)^falloff), saturating at 255."""
-    diagonal = (look.height**2 + look.width**2) ** 0.5
-    scale = (1.0 / (diagonal * values["effects.point_light_radius"]) ** 2)[:, None, None]
-    power = 0.5 * values["effects.point_light_falloff"][:, None, None]
-    strength = values["effects.point_light_intensity"][:, None, None]
-    column = jnp.arange(look.width, dtype=jnp.float32)[None, None, :]
-    row = jnp.arange(look.height, dtype=jnp.float32)[None, :, None]
-    sums = [jnp.float32(0)] * 3
-    for index in range(look.light_count):
-        across = (column - look.width * lights[:, index, 0, None, None]) ** 2
-        down = (row - look.height * lights[:, index, 1, None, None]) ** 2
-        far = (across + down) * scale
-        if look.light_exponent != 2:
-            far = far * far if look.light_exponent == 4 else far**power
-        mask = strength / (1.0 + far)
-        sums = [total + mask * colors[index, channel] for channel, total in enumerate(sums)]
-    lit = [jnp.minimum(plane + add, 255.0) for plane, add in zip(unpack(frame), sums, strict=True)]
-    return pack(*lit)
+def _actors(params: Any, t, values: Values, some: Any, *, middle, bottom) -> blit.Objects:
+    skin = some.skin.astype(jnp.int32)
+    fps = values["npc.animation_fps"][:, None]
+    frames = params.skins.frames[skin]
+    return blit.Objects(
+        middle=middle,
+        bottom=bottom,
+        skin=skin,
+        frame=npc.animated(t[:, None], fps, some.phase.astype(jnp.int32), frames),
+        visible=jnp.arange(skin.shape[1]) < some.count[:, None],
+    )

@@ -8,6 +8,7 @@ side, so a row of any of these shapes is at most two spans. Angles turn every sh
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import jax
@@ -15,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 FAR = 1.0e6
-CLOSED = 1.0e-3  # px; pixels exactly on the outline of a closed shape belong to it
+CLOSED = 1.0e-5  # px; pixels exactly on the outline of a closed shape belong to it
 TWO_SPANS = ("cross", "star")
 
 
@@ -86,7 +87,7 @@ def _closed_span(left, right) -> tuple[jax.Array, jax.Array]:
 
 def _all_planes(planes: list[tuple], cos, sin, dy, *, closed: bool) -> tuple[jax.Array, jax.Array]:
     if closed:  # widen by a hair, so that pixels on the outline are in on every side
-        planes = [(nx, ny, d * (1 + 1e-6) + 1e-5) for nx, ny, d in planes]
+        planes = [(nx, ny, d * (1 + 3e-6)) for nx, ny, d in planes]
     most, least = _bounds(planes, cos, sin, dy)
     right, left = jnp.stack(most).min(0), jnp.stack(least).max(0)
     return _closed_span(left, right) if closed else (jnp.ceil(left), jnp.ceil(right))
@@ -179,3 +180,25 @@ def row_spans(
                 for span, before in zip(spans, chosen, strict=True)
             ]
     return chosen
+
+
+@lru_cache(maxsize=32)
+def upright_rows(kinds: tuple[str, ...], body: tuple[int, int], height: int) -> jax.Array:
+    """Return the spans of an agent's upright shapes, tabulated so that drawing only cuts rows out.
+
+    Args:
+        kinds: the shapes (static).
+        body: width and height of the agent's box, px.
+        height: of the screen, px.
+
+    Returns:
+        i16[shapes, 2 * height, spans, 2]; start and end for dy in [-height, height), for as many
+        shapes as there are names (unused ones are empty).
+    """
+    dy = jnp.arange(-height, height, dtype=jnp.float32)
+    draw = jax.jit(lambda which: row_spans(kinds, which, agent_geometry(*body), None, dy))
+    table = np.zeros((9, 2 * height, 2 if any(k in TWO_SPANS for k in kinds) else 1, 2), np.int16)
+    for index in range(len(kinds)):
+        for span, (start, end) in enumerate(draw(jnp.full(1, index))):
+            table[index, :, span] = np.clip(np.stack([start, end], -1), -999, 999)
+    return jnp.asarray(table)

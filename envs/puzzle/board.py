@@ -1,14 +1,15 @@
 """Boards: where tiles belong, which arrangements can be solved, and how starts are drawn.
 
-A board of H rows and W columns holds the tiles 1 … HW-1 and one blank, stored as 0. Cells are counted
-row by row, c = y*W + x. Tile v belongs to cell v-1, the blank to the last cell.
+A board of H rows and W columns holds the tiles 1 … HW-1 and one blank, stored as 0. Cells are
+counted row by row, c = y*W + x. Tile v belongs to cell v-1, the blank to the last cell.
 
-Moves are named by what the tile does: UP slides the tile below the blank, DOWN the one above it, LEFT
-the one right of it and RIGHT the one left of it. With circular moves a tile may leave over one border
-and come back over the opposite one, so that no move is invalid.
+Moves are named by what the tile does: UP slides the tile below the blank, DOWN the one above it,
+LEFT the one right of it and RIGHT the one left of it. With circular moves a tile may leave over one
+border and come back over the opposite one, so that no move is invalid.
 
-Which arrangements can be reached: without circular moves, and with them where H and W are both even,
-exactly half of all arrangements (a parity decides). With circular moves and an odd side, every one.
+Which arrangements can be reached: without circular moves, and with them where H and W are both
+even, exactly half of all arrangements (a parity decides). With circular moves and an odd side,
+every one.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def goal(height: int, width: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def source_cells(height: int, width: int, circular: bool) -> np.ndarray:
-    """Return the cell whose tile slides, i32[HW, 4] by cell of the blank and move; NO_CELL: invalid."""
+    """Return the cell whose tile slides, i32[HW, 4], by blank and move; NO_CELL where invalid."""
     y, x = np.divmod(np.arange(height * width), width)
     steps = np.array(_SOURCE)
     to_y, to_x = y[:, None] + steps[:, 0], x[:, None] + steps[:, 1]
@@ -67,9 +68,9 @@ def manhattan(board: jax.Array) -> jax.Array:
 def mean_manhattan(height: int, width: int) -> float:
     """Return the mean of `manhattan` over all unsolved boards that can be solved.
 
-    Among the boards that can be solved every tile is on every cell equally often, so the mean over all
-    of them is the mean over cells, summed over tiles. The solved board adds nothing to the sum: leaving
-    it out divides by S-1 instead of S, S = (HW)!/2.
+    Among the boards that can be solved every tile is on every cell equally often, so the mean over
+    all of them is the mean over cells, summed over tiles. The solved board adds nothing to the sum:
+    leaving it out divides by S-1 instead of S, S = (HW)!/2.
     """
     total = float(taxicab(height, width)[1:].mean(axis=1).sum())
     solvable = np.prod(np.arange(3.0, height * width + 1))
@@ -79,7 +80,8 @@ def mean_manhattan(height: int, width: int) -> float:
 def is_solvable(board: jax.Array) -> jax.Array:
     """Return whether moves inside the borders can solve a board, bool[].
 
-    The parity of the whole permutation (blank as the largest label) must be the parity of the blank's
+    The parity of the whole permutation (blank as the largest label) must be the parity of the
+    blank's
     distance to its corner: every move is one transposition and moves the blank by one cell.
     """
     height, width = board.shape
@@ -94,7 +96,7 @@ def is_solvable(board: jax.Array) -> jax.Array:
 
 
 def reaches_everything(height: int, width: int, circular: bool) -> bool:
-    """Return whether every arrangement can be solved (circular moves on a board with an odd side)."""
+    """Return whether every arrangement can be solved (circular moves and an odd side)."""
     return circular and bool(height % 2 or width % 2)
 
 
@@ -137,8 +139,8 @@ def _permutation(key: jax.Array, count: int) -> jax.Array:
 def draw_uniform(key: jax.Array, height: int, width: int, circular: bool) -> jax.Array:
     """Draw a board uniformly from the unsolved ones that can be solved, u8[H, W].
 
-    A uniform arrangement of the wrong parity has its tiles 1 and 2 exchanged, which maps the wrong half
-    one to one onto the right half; a solved board is drawn again.
+    A uniform arrangement of the wrong parity has its tiles 1 and 2 exchanged, which maps the wrong
+    half one to one onto the right half; a solved board is drawn again.
     """
     solved = jnp.asarray(goal(height, width))
     everything = reaches_everything(height, width, circular)
@@ -163,8 +165,8 @@ def scramble(
 ) -> jax.Array:
     """Return the board after `moves` random moves from the solved one, u8[H, W].
 
-    Each move is drawn uniformly from the valid ones that do not undo the move before; while the board
-    happens to be solved after the last one, moving goes on. `moves` is i32[], at least 1.
+    Each move is drawn uniformly from the valid ones that do not undo the move before; while the
+    board happens to be solved after the last one, moving goes on. `moves` is i32[], at least 1.
     """
     solved = jnp.asarray(goal(height, width)).reshape(-1)
     sources = jnp.asarray(source_cells(height, width, circular))

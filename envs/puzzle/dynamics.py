@@ -1,7 +1,7 @@
 """The puzzle's latent dynamics: moves, rewards, metrics. Nothing here can see a picture.
 
-Rewards, with M the tiles' summed distances to where they belong after the move (blank left out), M+ the
-same with the blank, n = HW, S(k) = sum of max(j, k-1-j) over j < k, and D = W S(H) + H S(W):
+Rewards, with M the tiles' summed distances to where they belong after the move (blank left out), M+
+the same with the blank, n = HW, S(k) = sum of max(j, k-1-j) over j < k, and D = W S(H) + H S(W):
 
     paper           -M / (D - (H-1) - (W-1))
     code            -M+ / D
@@ -53,7 +53,7 @@ class Slide(NamedTuple):
 
 @lru_cache(maxsize=64)
 def metrics_of(height: int, width: int, horizon: int) -> tuple[Metric, ...]:
-    """Return what an episode on this grid is judged by; `distance` is scaled by the mean first M."""
+    """Return what an episode on this grid is judged by; the scale of `distance` is mean first M."""
     share = (0.0, 1.0)
     scale = boards.mean_manhattan(height, width)
     solved_fast = Metric(

@@ -66,9 +66,7 @@ class Puzzle:
     def observation_shape(self) -> tuple[int, ...]:
         if self.observation == "image":
             return (self.look.side, self.look.side, 3)
-        return observations.shape_of(
-            self.observation, self.dynamics.height, self.dynamics.width
-        )
+        return observations.shape_of(self.observation, self.dynamics.height, self.dynamics.width)
 
     @property
     def observation_dtype(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import jax
 import jax.numpy as jnp
@@ -49,9 +50,9 @@ def render_text(board: np.ndarray, text: str | Sequence[str] | None = None) -> s
 
     Args:
         board: int[H, W], blank below 1.
-        text: the pieces in the order of the solved board; or text that is divided into HW pieces (by
-            words where there are enough, else by letters); None: the tiles' numbers. The last piece
-            is the blank's and never shown.
+        text: the pieces in the order of the solved board; or text that is divided into HW pieces
+            (by words where there are enough, else by letters); None: the tiles' numbers. The last
+            piece is the blank's and never shown.
 
     Raises:
         InputError: text too short, or a wrong number of pieces.
@@ -75,4 +76,4 @@ def _divide(text: str, count: int) -> list[str]:
     if len(units) < count:
         raise InputError(f"text: {text!r} is too short for {count} pieces")
     cuts = [len(units) * piece // count for piece in range(count + 1)]
-    return [joint.join(units[a:b]) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [joint.join(units[a:b]) for a, b in pairwise(cuts)]

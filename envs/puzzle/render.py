@@ -1,11 +1,13 @@
 """The picture: every cell of the board shows the piece of the image that its tile carries.
 
-An image is cut into H x W equal tiles of whole pixels, never rescaled: where the side of the frame is no
-multiple, the picture is the largest one that is, in the middle, and the rest has the blank's colour.
+An image is cut into H x W equal tiles of whole pixels, never rescaled: where the side of the frame
+is no multiple, the picture is the largest one that is, in the middle, and the rest has the blank's
+colour.
 
-A frame is a handful of contiguous copies. XLA's CPU backend copies a slab of rows quickly when a row
-has at least ROW_BYTES bytes (shorter rows are unrolled into single bytes), so stored rows are padded to
-that length and each tile overwrites the surplus of the one before it. Accelerators gather instead.
+A frame is a handful of contiguous copies. XLA's CPU backend copies a slab of rows quickly when a
+row has at least ROW_BYTES bytes (shorter rows are unrolled into single bytes), so stored rows are
+padded to that length and each tile overwrites the surplus of the one before it. Accelerators gather
+instead.
 """
 
 from __future__ import annotations
@@ -86,7 +88,8 @@ def render(
     """Return the frames of N states.
 
     Args:
-        board: u8[N, H, W]; image: i32[N], an image of the pool; blank: i32[N], a colour of the blank.
+        board: u8[N, H, W]; image: i32[N], an image of the pool; blank: i32[N], a colour of the
+        blank.
         settings: f32[N] per colour filter; used where `look.ranged` names any.
 
     Returns:

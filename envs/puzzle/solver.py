@@ -1,7 +1,7 @@
 """Exact solutions of small boards: breadth-first tables of optimal lengths.
 
-Boards of up to nine cells have at most 9! = 362,880 arrangements, so the fewest moves from every one
-fit in a table that is computed in under a second and indexed by the board's rank.
+Boards of up to nine cells have at most 9! = 362,880 arrangements, so the fewest moves from every
+one fit in a table that is computed in under a second and indexed by the board's rank.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _ranks(flat: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=16)
 def optimal_lengths(height: int, width: int, circular: bool = False) -> np.ndarray:
-    """Return the fewest moves that solve each board, u8[(HW)!] by `rank`; UNREACHABLE for the rest."""
+    """Return the fewest moves that solve each board, u8[(HW)!] by `rank`, else UNREACHABLE."""
     cells = height * width
     if cells > MOST_CELLS:
         raise ValueError(f"no table for {height}x{width}: {math.factorial(cells):,} arrangements")

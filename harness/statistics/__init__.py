@@ -15,6 +15,7 @@ from harness.statistics.compare import (
     compare_policies,
     gap_difference,
     probability_of_improvement,
+    suite_difference,
     widening,
 )
 from harness.statistics.doseresponse import (
@@ -155,6 +156,7 @@ __all__ = [
     "smallest_detectable",
     "split_gap",
     "statistic_interval",
+    "suite_difference",
     "suite_floor",
     "suite_gap",
     "suite_gate",

@@ -31,7 +31,7 @@ from harness.statistics.results import (
     noise_error,
 )
 from harness.statistics.samples import F64, Scores, read_arms, row_means
-from harness.statistics.suite import satterthwaite
+from harness.statistics.suite import SuiteResult, satterthwaite
 from harness.statistics.variance import (
     all_or_none,
     arm_variance,
@@ -228,6 +228,53 @@ def gap_difference(
         paired_noise=noise_error(shared),
         bounds=wide,
     )
+
+
+def suite_difference(
+    first: SuiteResult, second: SuiteResult, *, level: float = 0.95, same_policies: bool = False
+) -> Interval | None:
+    """First mean gap minus second, over the same pairs; None where nothing can be said.
+
+    Seeds as in `gap_difference`; policy sets are independent of each other. Levels are taken as
+    independent, which is never too narrow.
+    """
+    if first.metric.name != second.metric.name or first.pairs != second.pairs:
+        raise ValueError("suites: means over other pairs or of another metric; give the same")
+    if first.interval is None or second.interval is None:
+        return None
+    bounds = first.metric.gap_bounds
+    wide = None if bounds is None else (2 * bounds[0], 2 * bounds[1])
+    noise = None
+    if first.noise_error is not None and second.noise_error is not None:
+        noise = float(np.hypot(first.noise_error, second.noise_error))
+    total = len(first.pairs)
+    parts = [*first.strata, *second.strata]
+    rows = [part.rows for part in parts]
+    weights = [len(part.pairs) / total for part in parts]
+    if same_policies and all(
+        one.seeds == two.seeds for one, two in zip(first.strata, second.strata, strict=True)
+    ):
+        moved = zip(first.strata, second.strata, strict=True)
+        rows = [one.rows - two.rows for one, two in moved]
+        weights = weights[: len(rows)]
+    point = first.interval.point - second.interval.point
+    seeds = min(row.size for row in rows)
+    upper = 1.0 - (1.0 - check_level(level)) / 2.0
+    dof = first.dof + second.dof
+    reach = 0.0 if noise is None or not dof else t_quantile(upper, dof) * noise
+    half, scope = 0.0, "checkpoint"
+    if seeds >= ALGORITHM_SEEDS:
+        error, freedom = satterthwaite(rows, weights)
+        half, scope = t_quantile(upper, freedom) * error if error else 0.0, "algorithm"
+    elif not reach:
+        return None
+    width = max(half, reach)
+    low, high = clip(point - width, point + width, wide)
+    return Interval(
+        point, low, high, level, scope, WELCH if scope == "algorithm" else "t", seeds,
+        min(first.interval.episodes, second.interval.episodes), reach > half,
+        ("degenerate",) if low == high else (),
+    )  # fmt: skip
 
 
 def against_baseline(

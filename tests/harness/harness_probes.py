@@ -11,7 +11,9 @@ import jax.numpy as jnp
 from envs.core import Config, Metric, Outcome
 from envs.keys import LEVEL
 from envs.parameters import CONTROL, choice, integer, number
-from protocols import Pair
+from harness.policy import Policy
+from harness.sources import PolicySet
+from protocols import Pair, Suite
 
 SUCCESS = Metric("success", 1.0, (0.0, 1.0), binary=True)
 RETURN = Metric("return", 10.0)
@@ -92,3 +94,58 @@ def often_right(obs, key):
     """Succeeds in training; on a bright picture each step goes wrong with probability 0.2."""
     slip = jax.random.uniform(key) < 0.2
     return jnp.where((obs[0, 0, 0] >= 100) & slip, 0, 1)
+
+
+def slipping(weights, carry, obs, key):
+    """Each step goes wrong with a probability that grows with the grey level shown.
+
+    As a module-level function it is compiled once, whatever its weights are.
+    """
+    chance = weights["base"] + weights["slope"] * obs[0, 0, 0].astype(jnp.float32) / 255
+    return jnp.where(jax.random.uniform(key) < chance, 0, 1), carry
+
+
+def agent(seed: int = 0, base: float = 0.02, slope: float = 0.2, **facts) -> Policy:
+    """A policy with known answers: success (1 - base - slope * grey / 255) ** 3."""
+    weights = {"base": jnp.float32(base), "slope": jnp.float32(slope)}
+    return Policy("agent", slipping, weights=weights, seed=seed, **facts)
+
+
+def agents(seeds: int = 3, base: float = 0.02, slope: float = 0.2, **facts) -> list[Policy]:
+    """Training seeds that differ a little in how much the picture disturbs them."""
+    return [agent(seed, base, slope + 0.02 * seed, **facts) for seed in range(seeds)]
+
+
+def probe_suite(*greys: float, name: str = "probes") -> Suite:
+    """A suite of pairs on one training side, one held-out grey level each."""
+    return Suite(name, 1, "", tuple(probe_pair(f"grey-{grey:g}", grey=grey) for grey in greys))
+
+
+def probe_sweep() -> Pair:
+    """Four doses of grey, the first of which is the training side."""
+    doses = {"0": 0.0, "50": 50.0, "100": 100.0, "200": 200.0}
+    train = ProbeConfig()
+    sides = {name: train.replace({"grey": dose}) for name, dose in doses.items()}
+    return Pair("doses", "background", "probe", train, sides, "sweep", doses=doses,
+                parameter="grey")  # fmt: skip
+
+
+def probe_widening() -> Pair:
+    """Training on black or on dark grey, before one bright held-out side."""
+    narrow, wide = ProbeConfig(), ProbeConfig(grey=20.0)
+    sides = {"bright": narrow.replace({"grey": 200.0})}
+    return Pair("wider", "background", "narrow", narrow, sides, "widening", wide_name="wide",
+                wide=wide, prediction="The gap shrinks.")  # fmt: skip
+
+
+def widened_agents(seeds: int = 3) -> PolicySet:
+    """Policies for `probe_widening`: narrow training is disturbed by grey, wide training less."""
+    pair = probe_widening()
+    sides = {"narrow": (pair.train, 0.3), "wide": (pair.wide, 0.05)}
+    return PolicySet(
+        "agent",
+        {
+            name: tuple(agents(seeds, 0.0, slope, train={"name": name, "digest": config.digest}))
+            for name, (config, slope) in sides.items()
+        },
+    )

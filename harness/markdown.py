@@ -1,0 +1,104 @@
+"""A report as Markdown for a pull request: the table's content, then the details."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tabulate import tabulate
+
+from harness.blocks import Block, blocks, interval, number, short
+from harness.table import gates, header, next_steps, remarks
+
+if TYPE_CHECKING:  # the report imports this module when it is rendered
+    from harness.result import PairResult, Report
+    from harness.statistics import RatioGap
+
+
+def render(report: Report) -> str:
+    """Return the report as Markdown, ending in a newline."""
+    lines = header(report)
+    parts = [f"## heldout: {report.verdict.label}, suite {report.suite.name}"]
+    parts += ["  \n".join(lines)]
+    parts += [f"- **{line}**" for line in gates(report)]
+    for block in blocks(report):
+        parts += [_table(block), *block.below]
+    parts += ["\n".join(f"- {line}" for line in (*next_steps(report), *remarks(report)))]
+    parts.append(_details(report))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _details(report: Report) -> str:
+    per_seed, shares = _per_seed(report), _shares(report)
+    return "\n\n".join([
+        "<details><summary>Per training seed, and gaps as shares</summary>",
+        _table(per_seed),
+        _table(shares),
+        f"Suite digest `{report.suite.digest}`. Command: `{report.provenance['command'] or '–'}`",
+        "</details>",
+    ])  # fmt: skip
+
+
+def _per_seed(report: Report) -> Block:
+    rows = []
+    for result in report.pairs:
+        name = result.pair.metric
+        gap, labels = result.results[name], result.extras[name].labels
+        for at, place in enumerate(gap.seeds):
+            own = gap.per_seed_intervals[at]
+            rows.append([
+                short(result.name),
+                str(result.seeds[place]),
+                number(gap.train.per_seed[at], gap.metric, 0),
+                number(gap.heldout.per_seed[at], gap.metric, 0),
+                interval(own, gap.metric, 0) if own else number(gap.per_seed[at], gap.metric, 0),
+                labels[at] if labels else "–",
+            ])  # fmt: skip
+    headers = ["pair", "seed", "train", "held-out", "gap [this checkpoint]", "against the range"]
+    return Block(headers, rows, "lrrrrl")
+
+
+def _shares(report: Report) -> Block:
+    rows = []
+    for result in report.pairs:
+        name = result.pair.metric
+        extra, floor = result.extras[name], result.floors[name]
+        metric = result.results[name].metric
+        measured = "–" if floor.measured is None else metric.show(floor.measured)
+        rows.append([
+            short(result.name),
+            _share(extra.relative),
+            _share(extra.normalized) if extra.normalized else "– (no blind baseline)",
+            number(extra.detectable, metric, 0),
+            measured,
+            _collapse(result),
+        ])  # fmt: skip
+    headers = [
+        "pair", "of the training score", "of the gain over blind play", "smallest detectable",
+        "train against itself", "seeds collapsed (rate up to)",
+    ]  # fmt: skip
+    return Block(headers, rows, "lrrrrr")
+
+
+def _share(ratio: RatioGap) -> str:
+    one = ratio.interval
+    if one is None:
+        return f"– ({ratio.reason})"
+    return f"{one.point:.0%} [{one.low:.0%}, {one.high:.0%}]"
+
+
+def _collapse(result: PairResult) -> str:
+    facts = result.collapse
+    return f"{facts['collapsed']} of {facts['seeds']} ({facts['rate_up_to']:.0%})"
+
+
+def _table(block: Block) -> str:
+    names = {"l": "left", "r": "right"}
+    return tabulate(
+        [[_cell(cell) for cell in row] for row in block.rows],
+        [_cell(one) for one in block.headers], tablefmt="github", disable_numparse=True,
+        colalign=[names[one] for one in block.alignment],
+    )  # fmt: skip
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

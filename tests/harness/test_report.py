@@ -1,0 +1,144 @@
+"""Stored reports shown again, and tables of scores from elsewhere judged."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from harness_probes import agents, probe_suite
+
+from harness import evaluate, report
+from harness.export import prepare_folder, write_report
+
+GOLDEN = Path(__file__).parent / "golden_report.md"
+PROVENANCE = {
+    "versions": {"heldout": "0.1.0", "jax": "0.10.2"}, "python": "3.12",
+    "device": {"platform": "cpu", "kind": "cpu", "cpu": "any"}, "cores": 2, "command": None,
+}  # fmt: skip
+# The worked example of a published article: five training seeds, one held-out mean each.
+ARTICLE = "seed,train,heldout\n0,850,670\n1,920,815\n2,780,455\n3,910,800\n4,840,645\n"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    found = evaluate(agents(3), probe_suite(60, 150, 255), episodes=64, max_gap={"success": 0.1})
+    found = replace(found, records=replace(found.records, provenance=PROVENANCE))
+    folder = prepare_folder(tmp_path_factory.mktemp("report") / "run")
+    write_report(found, folder)
+    return folder, found
+
+
+def run(capsys, *arguments):
+    try:
+        code = report.main([str(one) for one in arguments])
+    except SystemExit as stop:  # argparse's way out
+        code = stop.code
+    streams = capsys.readouterr()
+    return code, streams.out, streams.err
+
+
+def scores(capsys, tmp_path, text, *options):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    return run(capsys, "--scores", path, *options)
+
+
+def test_a_stored_report_prints_what_the_run_printed(capsys, finished):
+    folder, found = finished
+    code, out, err = run(capsys, folder)
+    assert out == f"{found}\n"
+    assert err == ""
+    assert code == found.exit_code == 1
+
+
+def test_markdown_is_as_recorded(capsys, finished):
+    _, out, _ = run(capsys, finished[0], "--format", "markdown")
+    assert out == GOLDEN.read_text()
+
+
+def test_json_is_the_stored_file(capsys, finished):
+    folder, _ = finished
+    _, out, _ = run(capsys, folder / "report.json", "--format", "json")
+    assert out == (folder / "report.json").read_text()
+
+
+def test_the_articles_table_is_seed_dependent_with_unstable_training(capsys, tmp_path):
+    code, out, _ = scores(capsys, tmp_path, ARTICLE)
+    assert code == 0
+    assert "verdict: seed-dependent" in out
+    assert "the failing seeds are also the weakest in training" in " ".join(out.split())
+    assert "183 [86, 299]" in out
+    for label in ("borderline (1.29)", "within (0.75)", "clear (2.32)"):
+        assert label in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_the_order_of_the_rows_changes_no_verdict(capsys, tmp_path):
+    header, *rows = ARTICLE.splitlines()
+    _, out, _ = scores(capsys, tmp_path, "\n".join([header, *reversed(rows)]))
+    assert "183 [86, 299]" in out
+    assert "verdict: seed-dependent" in out
+
+
+def test_several_held_out_columns_average_within_a_seed(capsys, tmp_path):
+    text = "seed,train,low,high\na,10,9,7\nb,11,9,7\nc,12,10,8\n"
+    code, out, _ = scores(capsys, tmp_path, text, "--format", "json")
+    data = json.loads(out)
+    assert code == 0
+    assert data["result"]["per_seed"] == [2, 3, 3]
+    assert data["columns"]["high"]["per_seed"] == [3, 4, 4]
+
+
+def test_a_missing_score_makes_the_table_invalid(capsys, tmp_path):
+    code, out, _ = scores(capsys, tmp_path, ARTICLE.replace("455", ""))
+    assert code == 4
+    assert "verdict: invalid" in out
+    assert "nan" not in out
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_one_or_two_seeds_carry_no_verdict(capsys, tmp_path, rows):
+    text = "\n".join(ARTICLE.splitlines()[: rows + 1])
+    code, out, _ = scores(capsys, tmp_path, text)
+    assert code == 0
+    assert "carry no verdict" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "needs a header"),
+        ("seed,train,heldout\n", "needs a header"),
+        ("seed,heldout\n0,1\n", "no column 'train'"),
+        ("seed,trian,heldout\n0,1,2\n", "no column 'train'; is it 'trian'?"),
+        ("seed,train\n0,1\n", "no held-out column"),
+        ("seed,train,a,a\n0,1,2,3\n", "column 'a' comes twice"),
+        ("seed,train,heldout\n0,1\n", "line 2: 2 cells, the header has 3"),
+        ("seed,train,heldout\n0,1,x\n", "line 2: 'x' in column 'heldout' is not a number"),
+        ("seed,train,heldout\n0,1,1\n\n0,1,1\n", "seed 0 comes twice"),
+    ],
+)
+def test_a_bad_table_gets_one_clear_line(capsys, tmp_path, text, expected):
+    code, out, err = scores(capsys, tmp_path, text)
+    assert code == 2
+    assert out == ""
+    assert expected in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], "give either a run folder or --scores"),
+        (["run", "--scores", "x.csv"], "give either a run folder or --scores"),
+        (["no/such/run"], "no report 'no/such/run'"),
+        (["--scores", "no.csv"], "there is no such file"),
+        (["run", "--tolerance", "1"], "belongs to --scores"),
+        (["run", "--fromat", "json"], "did you mean --format?"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(capsys, arguments, expected):
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert expected in err
+    assert err.count("\n") == 1
