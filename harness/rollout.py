@@ -76,7 +76,8 @@ def play(
         progress(count)
 
     for start in range(0, episodes, lanes):
-        keys = block_keys(master_seed, training_seed, start + jnp.arange(lanes, dtype=jnp.uint32))
+        episode_numbers = start + jnp.arange(lanes, dtype=jnp.uint32)
+        keys = block_keys(master_seed, np.uint32(training_seed), episode_numbers)
         count = min(lanes, episodes - start)
         pending.append((count, _play_keys(env, params, policy, keys, count)))
         if len(pending) >= in_flight:
@@ -89,9 +90,9 @@ def play(
     return EpisodeBatch({name: np.float64(column) for name, column in merged.items()}, counts)
 
 
-@partial(jax.jit, static_argnames=("master_seed", "training_seed"))
-def block_keys(master_seed: int, training_seed: int, episodes: jax.Array) -> jax.Array:
-    """Return the keys of episodes u32[lanes]; compiled once per seed, not once per cell."""
+@partial(jax.jit, static_argnames="master_seed")
+def block_keys(master_seed: int, training_seed: jax.Array, episodes: jax.Array) -> jax.Array:
+    """Return the keys of episodes u32[lanes]; compiled once per run, not once per cell."""
     return jax.vmap(partial(episode_key, master_seed, training_seed))(episodes)
 
 

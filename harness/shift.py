@@ -55,7 +55,7 @@ def side_shift(pair: Pair, side: str, chosen: Sequence[Policy], sides: Sides) ->
     rows, steps, variations, firsts = [], 0, [], []
     for one in chosen:
         keys = block_keys(
-            sides.master_seed, one.seed, jnp.arange(lanes_per_block(), dtype=jnp.uint32)
+            sides.master_seed, np.uint32(one.seed), jnp.arange(lanes_per_block(), dtype=jnp.uint32)
         )
         tally = _lockstep(
             env, other_env, one.kind, one.apply, params, other_params, keys, one.weights, one.carry

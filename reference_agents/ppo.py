@@ -37,13 +37,13 @@ class PPOConfig:
     epochs: int = 2  # rollouts are cheap here: fresh data beats a third pass over old data
     minibatch: int = 256
     learning_rate: float = 1e-3  # at the start; falls linearly to zero
-    entropy: float = 0.05  # weight of the entropy bonus at the start; falls with the learning rate
+    entropy: float = 0.01  # weight of the entropy bonus at the start; falls with the learning rate
     gamma: float = 0.99
     gae_lambda: float = 0.95
     clip: float = 0.2
     value_weight: float = 0.5
     max_gradient: float = 0.5  # global norm
-    reward_floor: float = -1.0  # lower rewards count as this: a step lost is a step lost
+    reward_floor: float = -0.5  # lower rewards count as this: a step lost is a step lost
     reward_scale: float = 0.1  # keeps values near one; the environment's rewards stay as they are
 
     def __post_init__(self) -> None:

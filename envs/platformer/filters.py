@@ -79,29 +79,35 @@ def pointwise(planes: Planes, settings: dict[str, jax.Array], xp: ModuleType = j
 def _hue_and_saturation(
     planes: Planes, shift: jax.Array, factor: jax.Array, xp: ModuleType
 ) -> Planes:
-    """Turn the HSV hue by `shift` degrees and scale the saturation, without slow remainders."""
-    red, green, blue = (plane * (1 / 255) for plane in planes)
-    most = xp.maximum(xp.maximum(red, green), blue)
-    least = xp.minimum(xp.minimum(red, green), blue)
-    spread = most - least
-    scale = 1.0 / xp.where(spread == 0, 1.0, spread)
-    hue = xp.where(most == red, (green - blue) * scale, 0.0)  # sextants, [-1, 5]
-    hue = xp.where(most == green, (blue - red) * scale + 2.0, hue)
-    hue = xp.where(most == blue, (red - green) * scale + 4.0, hue) + shift * (1 / 60)
-    saturation = xp.where(most == 0, 0.0, spread / xp.where(most == 0, 1.0, most))
-    chroma = most * xp.clip(saturation * factor, 0, 1)
+    """Turn the HSV hue by `shift` degrees and scale the saturation.
 
-    def channel(turn: float) -> jax.Array:
-        """The channel falls from `most` by the chroma where the hue is far from its own."""
-        place = hue + turn  # between -3 and 13: one turn more or up to two less
-        place = xp.where(place < 0, place + 6, place)
-        place = xp.where(place >= 6, place - 6, place)
-        place = xp.where(place >= 6, place - 6, place)
-        far = xp.clip(xp.minimum(place, 4 - place), 0, 1)
-        return xp.clip(255.0 * (most - chroma * far), 0, 255)
+    Written with comparisons instead of remainders, which are slow per pixel.
+    """
+    red, green, blue = (plane / 255.0 for plane in planes)
+    most = xp.maximum(xp.maximum(red, green), blue)
+    spread = most - xp.minimum(xp.minimum(red, green), blue)
+    safe = xp.where(spread == 0, 1.0, spread)
+    first = (green - blue) / safe
+    hue = xp.where(most == red, xp.where(first < 0, first + 6.0, first), 0.0)
+    hue = xp.where(most == green, (blue - red) / safe + 2.0, hue)
+    hue = xp.where(most == blue, (red - green) / safe + 4.0, hue)
+    hue = xp.where(spread == 0, 0.0, 60.0 * hue) + shift
+    hue = xp.where(hue < 0, hue + 360.0, hue)
+    sextant = xp.where(hue >= 360.0, hue - 360.0, hue) / 60.0
+    saturation = xp.where(most == 0, 0.0, spread / xp.where(most == 0, 1.0, most))
+
+    chroma = most * xp.clip(saturation * factor, 0, 1)
+    second = chroma * (1 - xp.abs(sextant - 2 * xp.floor(sextant * 0.5) - 1))
+    base, whole = most - chroma, xp.floor(sextant)
+
+    def channel(full: tuple[int, int], ramp: tuple[int, int]) -> jax.Array:
+        """Full chroma in two sextants around the channel's hue, a ramp next to them, else none."""
+        part = xp.where((whole == ramp[0]) | (whole == ramp[1]), second, 0.0)
+        part = xp.where((whole == full[0]) | (whole == full[1]), chroma, part)
+        return xp.clip(255.0 * (part + base), 0, 255)
 
     neutral = (shift == 0) & (factor == 1)
-    changed = (channel(5.0), channel(3.0), channel(1.0))
+    changed = (channel((0, 5), (1, 4)), channel((1, 2), (0, 3)), channel((3, 4), (2, 5)))
     return tuple(xp.where(neutral, old, new) for old, new in zip(planes, changed, strict=True))
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from envs import parameters
 from envs.core import Config, Env
 from envs.errors import InputError
 from envs.parameters import (
@@ -28,6 +30,7 @@ from envs.puzzle.dynamics import REWARDS
 
 MOST_SIDE = 12  # cells; H x W must fit a byte
 _SHOWN = {"observation": "image"}
+_RANGED = ("start.moves", "filters.")  # parameters that may be drawn per episode
 _SHORT_HASH = 16  # hex digits of a content hash that stand in digests and differences
 
 
@@ -70,14 +73,14 @@ class Images(Group):
     )
     pool: int = integer(
         1, "How many images; smaller pools are part of larger ones.",
-        low=1, high=100_000, unit="images", static=True, context=_SHOWN,
+        low=1, high=100_000, unit="images", context=_SHOWN,
     )  # fmt: skip
     skip: int = integer(
         0, "Leaves out the first images of the half, for further disjoint pools.",
-        low=0, high=100_000, unit="images", static=True, context=_SHOWN,
+        low=0, high=100_000, unit="images", context=_SHOWN,
     )  # fmt: skip
     pool_seed: int = integer(
-        0, "Which order the half is drawn from.", low=0, high=2**31 - 1, static=True, context=_SHOWN
+        0, "Which order the half is drawn from.", low=0, high=2**31 - 1, context=_SHOWN
     )
 
 
@@ -118,7 +121,10 @@ class PuzzleConfig(Config):
         low=1, high=100_000, unit="steps", role=CONTROL, static=True,
     )  # fmt: skip
     circular: bool = flag(
-        False, "Tiles may leave over one border and come back over the other.", role=CONTROL
+        False,
+        "Tiles may leave over one border and come back over the other; with an odd side every "
+        "arrangement can then be reached, else half of them.",
+        role=CONTROL,
     )
     reward: str = choice(
         "paper",
@@ -151,14 +157,18 @@ class PuzzleConfig(Config):
                     "at least 2"
                 )
         super().__post_init__()
-        for name in ("win_reward", "invalid_reward", "move_reward"):
-            if isinstance(getattr(self, name), Uniform):
-                raise InputError(f"{name}: takes one value, not a range")
+        for path, _, value in parameters.walk(self):
+            if isinstance(value, Uniform) and not path.startswith(_RANGED):
+                raise InputError(f"{path}: takes one value, not a range")
         if self.invalid_reward == 0:
             raise InputError("invalid_reward: an invalid move must cost something (below 0)")
 
     def effective(self) -> dict[str, Any]:
         """As in `Config`; a pool of images is what it holds: `images.content`, a list of hashes."""
+        return dict(self._effective)
+
+    @cached_property
+    def _effective(self) -> dict[str, Any]:
         values = super().effective()
         if self.observation != "image":
             return values

@@ -1,8 +1,7 @@
 """The picture: every cell of the board shows the piece of the image that its tile carries.
 
 An image is cut into H x W equal tiles of whole pixels, never rescaled: where the side of the frame
-is no multiple, the picture is the largest one that is, in the middle, and the rest has the blank's
-colour.
+is no multiple, the picture is the largest one that is, in the middle of a black border.
 
 A frame is a handful of contiguous copies. XLA's CPU backend copies a slab of rows quickly when a
 row has at least ROW_BYTES bytes (shorter rows are unrolled into single bytes), so stored rows are
@@ -61,6 +60,12 @@ class Look:
         rows, columns = self.picture
         return (self.side - rows) // 2, (self.side - columns) // 2
 
+    @property
+    def border(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Black rows above and below the picture, and columns on its left and right, px."""
+        (rows, columns), (top, left) = self.picture, self.corner
+        return (top, self.side - rows - top), (left, self.side - columns - left)
+
 
 def cut(look: Look, images: np.ndarray, blanks: np.ndarray) -> Pictures:
     """Return the tiles of `images`, u8[n, *look.picture, 3], and of the blank colours, u8[b, 3]."""
@@ -88,8 +93,9 @@ def render(
     """Return the frames of N states.
 
     Args:
-        board: u8[N, H, W]; image: i32[N], an image of the pool; blank: i32[N], a colour of the
-        blank.
+        board: u8[N, H, W].
+        image: i32[N], an image of the pool.
+        blank: i32[N], a colour of the blank.
         settings: f32[N] per colour filter; used where `look.ranged` names any.
 
     Returns:
@@ -100,28 +106,23 @@ def render(
     tile = board.reshape(-1, cells).astype(jnp.int32)
     index = image[:, None] * cells + tile - 1
     index = jnp.where(tile == 0, first_blank + blank[:, None], index)
-    color = pictures.blank_colors[blank]
     frame = jax.lax.platform_dependent(
-        pictures.tiles, index, color,
+        pictures.tiles, index,
         cpu=lambda *parts: _copy_tiles(look, *parts),
         default=lambda *parts: gather_tiles(look, *parts),
     )  # fmt: skip
     return _filter(look, frame, tile, settings) if look.ranged else frame
 
 
-def _copy_tiles(look: Look, tiles: jax.Array, index: jax.Array, color: jax.Array) -> jax.Array:
-    """Copy one tile after the other into the frames, u8[N, side, side, 3]."""
+def _copy_tiles(look: Look, tiles: jax.Array, index: jax.Array) -> jax.Array:
+    """Copy one tile after the other into black frames, u8[N, side, side, 3].
+
+    A tile's surplus is overwritten by its right neighbour; in the last column it is black as well.
+    """
     count, cells = index.shape
     rows, row_bytes = tiles.shape[1:]
     tile_bytes = look.tile[1] * 3
     top, left = look.corner
-    surplus = row_bytes - tile_bytes
-    line = jnp.tile(color, (1, look.side))  # u8[N, side*3]
-    if look.picture == (look.side, look.side):
-        start = jnp.zeros((count, look.side, look.side * 3 + surplus), jnp.uint8)
-    else:
-        line = jnp.pad(line, ((0, 0), (0, surplus)))
-        start = jnp.broadcast_to(line[:, None], (count, look.side, line.shape[1]))
 
     def copy(n: jax.Array, frames: jax.Array) -> jax.Array:
         lane, cell = n // cells, n % cells
@@ -130,25 +131,20 @@ def _copy_tiles(look: Look, tiles: jax.Array, index: jax.Array, color: jax.Array
         column = left * 3 + cell % look.width * tile_bytes
         return jax.lax.dynamic_update_slice(frames, piece, (lane, row, column))
 
-    frames = jax.lax.fori_loop(0, count * cells, copy, start)[:, :, : look.side * 3]
-    right = (left + look.picture[1]) * 3
-    if right < look.side * 3 and surplus:  # the last column's surplus fell on the border
-        border = jnp.broadcast_to(line[:, None, right : look.side * 3], frames[:, :, right:].shape)
-        frames = frames.at[:, :, right:].set(border)
+    line = look.side * 3
+    frames = jnp.zeros((count, look.side, line + row_bytes - tile_bytes), jnp.uint8)
+    frames = jax.lax.fori_loop(0, count * cells, copy, frames)[:, :, :line]
     return frames.reshape(count, look.side, look.side, 3)
 
 
-def gather_tiles(look: Look, tiles: jax.Array, index: jax.Array, color: jax.Array) -> jax.Array:
+def gather_tiles(look: Look, tiles: jax.Array, index: jax.Array) -> jax.Array:
     """As `_copy_tiles`, in one gather: the form that accelerators like."""
     count = index.shape[0]
     rows, columns = look.tile
     pieces = tiles[:, :, : columns * 3][index]
     pieces = pieces.reshape(count, look.height, look.width, rows, columns, 3)
     picture = pieces.transpose(0, 1, 3, 2, 4, 5).reshape(count, *look.picture, 3)
-    if look.picture == (look.side, look.side):
-        return picture
-    frames = jnp.broadcast_to(color[:, None, None], (count, look.side, look.side, 3))
-    return jax.lax.dynamic_update_slice(frames, picture, (0, *look.corner, 0))
+    return jnp.pad(picture, ((0, 0), *look.border, (0, 0)))
 
 
 def _filter(look: Look, frame: jax.Array, tile: jax.Array, settings: dict) -> jax.Array:
@@ -156,9 +152,7 @@ def _filter(look: Look, frame: jax.Array, tile: jax.Array, settings: dict) -> ja
     rows, columns = look.tile
     shown = (tile != 0).reshape(-1, look.height, look.width)
     shown = jnp.repeat(jnp.repeat(shown, rows, axis=1), columns, axis=2)
-    top, left = look.corner
-    below, beside = (look.side - look.picture[0] - top), (look.side - look.picture[1] - left)
-    shown = jnp.pad(shown, ((0, 0), (top, below), (left, beside)))
+    shown = jnp.pad(shown, ((0, 0), *look.border))
     planes = tuple(frame[..., channel].astype(jnp.float32) for channel in range(3))
     spread = {name: value[:, None, None] for name, value in settings.items()}
     changed = jnp.stack(pointwise(planes, spread), axis=-1).astype(jnp.uint8)

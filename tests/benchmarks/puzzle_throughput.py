@@ -4,9 +4,9 @@
     python tests/benchmarks/puzzle_throughput.py --peer /tmp/peer/bin/python
 
 Both sides play uniformly random actions, reset every episode that ends, and read all of every
-observation (its maximum). Lanes of ours start at random times of an episode, so that resets are
-spread as they are in training. Rounds alternate between the two; the best of each counts. The peer's
-best setting is the fastest of one environment in a loop and of gymnasium's vector environments.
+observation (its maximum). Our lanes start at random times of an episode, so that resets are spread
+as they are in training. Rounds alternate between the two; the best of each counts. The peer's best
+setting is the fastest of one environment in a loop and of gymnasium's vector environments.
 
 CPU time per step (all threads and child processes) is the fair figure on a machine that does other
 work; wall time is printed beside it. Without --peer only our own figures are printed.

@@ -36,6 +36,8 @@ def run(capsys, *arguments):
         (["--policy", "builtin:noop", "--suite", "smoke", "--episodes", "0"], "at least 1, got 0"),
         (["--policy", "builtin:noop", "--epsiodes", "3"], "did you mean --episodes?"),
         (["--suite", "smoke"], "--policy is missing"),
+        (["--policy", "builtin:noop", *SMOKE, "--baseline", "no/run"], "no report 'no/run'"),
+        (["--policy", "builtin:noop", *SMOKE, "--max-worsening", "success=1"], "--baseline"),
     ],
 )
 def test_bad_input_is_one_helpful_line_and_exit_code_2(capsys, arguments, expected):
@@ -88,6 +90,21 @@ def test_json_alone_is_on_stdout_and_the_file_says_the_same(capsys, tmp_path):
     assert code == 0
     assert json.loads(out) == json.loads((out_folder / "report.json").read_text())
     assert "2 cells" in err
+
+
+@pytest.mark.slow
+def test_a_run_is_gated_against_a_saved_one(capsys, tmp_path):
+    """The same script on the same levels cannot have changed; too few episodes to prove it."""
+    one = ["--policy", "builtin:right-jump", *SMOKE]
+    code, _, _ = run(capsys, *one, "--out", tmp_path / "run")
+    assert code == 0
+    code, out, _ = run(capsys, *one, "--baseline", tmp_path / "run", "--max-worsening", "success=1")
+    assert "gate: against the baseline" in out
+    assert code in (0, 3)  # untrained scripts never hold
+    code, out, _ = run(capsys, *one[:2], "--suite", "smoke", "--pair", "nothing", "--episodes",
+                         "4", "--baseline", tmp_path / "run")  # fmt: skip
+    assert "INCOMPATIBLE" not in out
+    assert code in (0, 3)
 
 
 @pytest.mark.slow

@@ -69,6 +69,21 @@ def test_an_unknown_kind_names_the_nearest():
         policy(always_right, kind="hostbatch")
 
 
+def test_the_same_function_gives_the_same_apply_and_so_one_program():
+    assert policy(always_right).apply is policy(always_right).apply
+
+
+def test_the_function_stays_callable_after_its_module_was_imported():
+    import harness
+
+    assert harness.policy(always_right, kind="jax").kind == "jax"
+
+
+def test_an_unknown_action_mode_names_the_nearest():
+    with pytest.raises(InputError, match="did you mean 'sample'"):
+        policy(always_right, actions="sampled")
+
+
 def test_a_number_is_not_a_policy():
     with pytest.raises(InputError, match="not 3"):
         policy(3)

@@ -1,5 +1,7 @@
 """The determinism self-test, and the extras that every report carries."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from harness_probes import agents, probe_pair, probe_suite
@@ -102,8 +104,6 @@ def test_no_success_interval_has_zero_width_and_the_method_is_named(seeds):
 
 
 def test_training_seeds_are_named_by_their_own_numbers():
-    from dataclasses import replace
-
     slopes = {7: 0.0, 3: 0.9, 11: 0.0}
     some = [replace(agents(1, 0.0, slope)[0], seed=seed) for seed, slope in slopes.items()]
     report = evaluate(some, probe_pair(grey=255.0), episodes=64)
