@@ -20,7 +20,7 @@ from harness.cli import EXIT_CODES, Parser, guarded
 from harness.errors import COMPLETE
 from harness.judging import metric_of
 from harness.result import PairResult, Report
-from harness.statistics import Comparison, Metric, compare_policies
+from harness.statistics import Comparison, Metric, compare_means, compare_policies
 
 SIDES = ("heldout", "train")
 
@@ -62,22 +62,25 @@ def compare(
     kind = metric_of(declared)
     level = float(first.settings["level"])
     paired = _same_levels(first, second, shared)
-    pairs, means, rows = {}, {}, {}
-    for pair in shared:
-        scores = [_scores(report, report[pair], name, side) for report in (first, second)]
-        binary = kind.binary and all(np.isin(row, (0, 1)).all() for one in scores for row in one)
+    rows = {
+        pair: [_scores(report, report[pair], name, side) for report in (first, second)]
+        for pair in shared
+    }
+    # The average of several held-out sides is no longer 0 or 1.
+    single = side == "train" or all(len(first[pair].pair.heldout) == 1 for pair in shared)
+    binary = kind.binary and single
+    pairs, means = {}, {}
+    for pair, scores in rows.items():
         pairs[pair] = compare_policies(
             *scores, replace(kind, binary=binary), level=level, paired_levels=paired
         )
         means[pair] = tuple(float(np.mean([row.mean() for row in one])) for one in scores)
-        rows[pair] = scores
-    averaged = [_averaged([rows[pair][at] for pair in shared]) for at in (0, 1)]
+    parts = [[rows[pair][at] for pair in shared] for at in (0, 1)]
     whole = Comparison(None, None, "the pairs were played by other numbers of training seeds")
-    if None not in averaged:
-        whole = compare_policies(
-            *averaged, replace(kind, binary=kind.binary and len(shared) == 1), level=level,
-            paired_levels=paired,
-        )  # fmt: skip
+    if all(len({len(scores) for scores in one}) == 1 for one in parts):
+        whole = compare_means(
+            *parts, replace(kind, binary=binary), level=level, paired_levels=paired
+        )
     return PolicyComparison(kind, side, pairs, means, whole, paired, skipped)
 
 
@@ -107,13 +110,6 @@ def _scores(report: Report, result: PairResult, metric: str, side: str) -> list[
         np.mean([batch.columns[metric] for batch in group], axis=0)
         for group in zip(*runs, strict=True)
     ]
-
-
-def _averaged(pairs: Sequence[list[np.ndarray]]) -> list[np.ndarray] | None:
-    """Average pairs within each training seed, episode by episode."""
-    if len({len(rows) for rows in pairs}) > 1:
-        return None
-    return [np.mean(group, axis=0) for group in zip(*pairs, strict=True)]
 
 
 def render(found: PolicyComparison, names: tuple[str, str]) -> str:

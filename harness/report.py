@@ -2,6 +2,7 @@
 
     python -m harness.report RUN [--format table|markdown|json]
     python -m harness.report --scores table.csv [--tolerance V]
+    python -m harness.report --paper RUN RUN ...
 
 A stored report is judged again from its episodes; the exit code is that of its run.
 """
@@ -29,25 +30,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("run", nargs="?", help="a run folder, or its report.json")
+    parser.add_argument("run", nargs="*", help="a run folder, or its report.json")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument("--scores", type=Path, metavar="CSV",
                         help="columns seed, train and one or more held-out ones")  # fmt: skip
     parser.add_argument("--tolerance", type=float, metavar="V",
                         help="with --scores: the largest loss that counts as none")  # fmt: skip
+    parser.add_argument("--paper", action="store_true",
+                        help="best of several checkpoints, one run each, as published")  # fmt: skip
     options = parser.parse_args(arguments)
-    if (options.run is None) == (options.scores is None):
+    if bool(options.run) == (options.scores is not None):
         parser.error("give either a run folder or --scores table.csv")
+    if len(options.run) > 1 and not options.paper:
+        parser.error("one run at a time (several are the checkpoints of --paper)")
+    if options.paper and (options.scores or options.format != "table"):
+        parser.error("--paper takes run folders and prints a table")
     if options.tolerance is not None and (options.scores is None or not options.tolerance >= 0):
         parser.error("--tolerance is a number of at least 0, and belongs to --scores")
-    return guarded(lambda: _scores(options) if options.scores else _stored(options))
+    command = _scores if options.scores else _paper if options.paper else _stored
+    return guarded(lambda: command(options))
 
 
 def _stored(options) -> int:
     from harness.export import dump, to_dict
     from harness.stored import load_report
 
-    report = load_report(options.run)
+    report = load_report(options.run[0])
     if options.format == "json":
         print(dump(to_dict(report)), end="", flush=True)
     elif options.format == "markdown":
@@ -55,6 +63,14 @@ def _stored(options) -> int:
     else:
         print(report, flush=True)
     return report.exit_code
+
+
+def _paper(options) -> int:
+    from harness.paper import render
+    from harness.stored import load_report
+
+    print(render([load_report(run) for run in options.run]), flush=True)
+    return COMPLETE
 
 
 def _scores(options) -> int:

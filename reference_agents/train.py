@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         "--steps",
         type=positive_number,
         metavar="N",
-        help="environment steps per seed (PPOConfig.steps)",
+        help="environment steps per seed (1.2 million)",
     )
     add("--network", choices=NETWORKS, default=NETWORKS[0], help="which network (%(default)s)")
     add("--fresh", action="store_true", help="start over instead of going on where a run stopped")

@@ -58,6 +58,7 @@ from harness.statistics.intervals import (
     statistic_interval,
     wilson,
 )
+from harness.statistics.means import compare_means
 from harness.statistics.metric import SUCCESS, Metric
 from harness.statistics.paper import Envelope, envelope, envelope_mean
 from harness.statistics.power import (
@@ -122,6 +123,7 @@ __all__ = [
     "arm_interval",
     "axis_gaps",
     "collapse_bound",
+    "compare_means",
     "compare_policies",
     "competence_threshold",
     "default_scope",

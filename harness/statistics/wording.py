@@ -11,6 +11,10 @@ def of(count: int, total: int, noun: str = "seed") -> str:
     return f"{count} of {total} {noun}{'' if total == 1 else 's'}"
 
 
+def _verb(word: str, number: int) -> str:
+    return f"{word}s" if number == 1 else word
+
+
 def interval_text(point: float, low: float, high: float, show: Show) -> str:
     return f"{show(point)} [{show(low)}, {show(high)}]"
 
@@ -21,7 +25,8 @@ def reason(name: str, facts: dict, show: Show) -> str:
         return _sentence("; ".join(facts["invalid"]))
     if name == "untrained":
         return (
-            f"{of(facts['untrained_seeds'], facts['seeds'])} stay below the competence level "
+            f"{of(facts['untrained_seeds'], facts['seeds'])} "
+            f"{_verb('stay', facts['untrained_seeds'])} below the competence level "
             f"{facts['competence']:.2f} on the training side, so the gap cannot be interpreted."
         )
     if name == "seed-dependent":
@@ -29,8 +34,9 @@ def reason(name: str, facts: dict, show: Show) -> str:
             of(len(facts[key]), facts["seeds"]) for key in ("dropped_seeds", "held_seeds")
         )
         return (
-            f"{fail} lose more than the noise floor and the seed spread; "
-            f"{hold} stay within the noise floor."
+            f"{fail} {_verb('lose', len(facts['dropped_seeds']))} more than the noise floor and "
+            f"the seed spread; {hold} {_verb('stay', len(facts['held_seeds']))} within the noise "
+            "floor."
         )
     if facts["point"] is None:
         return _sentence(facts["no_interval"])
@@ -104,7 +110,8 @@ def notes(name: str, facts: dict, flags: Sequence[str]) -> tuple[str, ...]:
         )
     if facts.get("untrained_seeds") and name != "untrained":
         found.append(
-            f"{of(facts['untrained_seeds'], facts['seeds'])} stay below the competence level "
+            f"{of(facts['untrained_seeds'], facts['seeds'])} "
+            f"{_verb('stay', facts['untrained_seeds'])} below the competence level "
             f"{facts['competence']:.2f} in training; they are kept."
         )
     texts = {

@@ -61,6 +61,13 @@ def test_single_checkpoints_are_compared_as_such(reports):
     assert "these checkpoints only" in " ".join(render(found, ("a", "b")).split())
 
 
+def test_no_success_interval_has_zero_width_even_without_a_differing_episode():
+    report = evaluate(agents(1, 0.0, 0.0), SUITE, episodes=16)
+    found = compare(report, report)
+    for one in (*found.pairs.values(), found.mean):
+        assert one.difference.low < 0 < one.difference.high
+
+
 def test_only_shared_pairs_are_compared(reports):
     other = evaluate(agents(5), probe_suite(150, 200), episodes=64)
     found = compare(reports["steady"], other)

@@ -9,6 +9,7 @@ from harness_probes import agents, probe_suite
 
 from harness import evaluate, report
 from harness.export import prepare_folder, write_report
+from harness.paper import paper_rows
 
 GOLDEN = Path(__file__).parent / "golden_report.md"
 PROVENANCE = {
@@ -60,6 +61,28 @@ def test_json_is_the_stored_file(capsys, finished):
     folder, _ = finished
     _, out, _ = run(capsys, folder / "report.json", "--format", "json")
     assert out == (folder / "report.json").read_text()
+
+
+def test_the_published_aggregation_takes_the_best_checkpoint_and_never_gates(
+    capsys, finished, tmp_path
+):
+    """Two checkpoints, the second better on every side: the envelope is at least the second."""
+    early = evaluate(agents(3, slope=0.6), probe_suite(60, 150, 255), episodes=64)
+    write_report(early, prepare_folder(tmp_path / "early"))
+    code, out, _ = run(capsys, "--paper", tmp_path / "early", finished[0])
+    assert code == 0  # the stored run failed its gate; an envelope has none
+    assert "envelope of 2 checkpoints" in out
+    assert "±" in out
+    rows = paper_rows([early, finished[1]], "success")
+    for name, row in rows.items():
+        own = finished[1][name].results["success"]
+        assert row.heldout >= own.heldout.mean
+        assert row.train >= own.train.mean
+    other = evaluate(agents(3), probe_suite(60), episodes=4)
+    write_report(other, prepare_folder(tmp_path / "other"))
+    code, _, err = run(capsys, "--paper", finished[0], tmp_path / "other")
+    assert code == 2
+    assert "runs of one suite" in err
 
 
 def test_the_articles_table_is_seed_dependent_with_unstable_training(capsys, tmp_path):
@@ -134,6 +157,8 @@ def test_a_bad_table_gets_one_clear_line(capsys, tmp_path, text, expected):
         (["no/such/run"], "no report 'no/such/run'"),
         (["--scores", "no.csv"], "there is no such file"),
         (["run", "--tolerance", "1"], "belongs to --scores"),
+        (["one", "two"], "one run at a time"),
+        (["run", "--paper", "--format", "json"], "prints a table"),
         (["run", "--fromat", "json"], "did you mean --format?"),
     ],
 )

@@ -1,0 +1,1 @@
+"""Small tools for looking at the environments: `python -m envs`."""
