@@ -88,7 +88,7 @@ def _throughput(arguments: argparse.Namespace) -> None:
 
 
 def _config(name: str) -> Config:
-    """Return a configuration by the name of an environment or gallery scene, or from a YAML file."""
+    """Return the configuration of an environment, a gallery scene or a YAML file."""
     import yaml
 
     from envs.tools.sheet import GALLERY

@@ -1,8 +1,9 @@
 """One declaration per parameter: default, range, unit, meaning, and where it matters.
 
 A configuration is a tree of frozen dataclasses whose fields are made by `number`, `integer`,
-`flag`, `choice`, `colors`, `names`, `integers`, `assets` or `folder`. Validation, loading, the digest, the printed reference table
-and the tests all read those declarations; nothing about a parameter is written twice.
+`flag`, `choice`, `colors`, `names`, `integers`, `assets` or `folder`. Validation, loading, the
+digest, the printed reference table and the tests all read those declarations; nothing about a
+parameter is written twice.
 """
 
 from __future__ import annotations

@@ -18,16 +18,18 @@ if TYPE_CHECKING:
     from harness.policy import Policy as Policy
     from harness.policy import policy as policy
     from harness.result import Report as Report
+    from harness.stored import load_report as load_report
 
 _PUBLIC = {
     "Policy": "harness.policy",
     "Report": "harness.result",
     "RunError": "harness.errors",
+    "load_report": "harness.stored",
     "policy": "harness.policy",
     "save_policy": "harness.checkpoint",
 }
 
-__all__ = ["Policy", "Report", "RunError", "evaluate", "policy", "save_policy"]
+__all__ = ["Policy", "Report", "RunError", "evaluate", "load_report", "policy", "save_policy"]
 
 
 class _Siblings:

@@ -114,11 +114,11 @@ def means(report: Report) -> Block | None:
 
 def sweep(result: PairResult) -> Block | None:
     """One line per dose: how much of it training shows, held-out score, gap with its band."""
-    if not result.doses:
+    name = result.pair.metric
+    if name not in result.doses:
         return None
     from protocols.audit import share_seen
 
-    name = result.pair.metric
     curve, metric = result.doses[name], result.results[name].metric
     train = result.results[name].train.mean or 0.0
     rows = []
@@ -145,10 +145,8 @@ def _slope_and_half(result: PairResult) -> tuple[str, ...]:
         if half.dose is None:
             parts.append(f"half of the score lost: {half.reason}")
         else:
-            low, high = (
-                "below" if end is None and first else "beyond" if end is None else f"{end:.3g}"
-                for end, first in ((half.low, True), (half.high, False))
-            )
+            low = f"below {curve.doses[0]:g}" if half.low is None else f"{half.low:.3g}"
+            high = f"beyond {curve.doses[-1]:g}" if half.high is None else f"{half.high:.3g}"
             told = f" [{low}, {high}]" if half.reason is None else f" ({half.reason})"
             parts.append(f"half of the score lost at {half.dose:.3g}{told}")
     return ("; ".join(parts),) if parts else ()
@@ -207,7 +205,11 @@ def policy_shift(report: Report) -> Block | None:
                 f"{first['never']:.0%}".replace("%", " %"),
             ])  # fmt: skip
     headers = ["policy shift", "acts differently", "total variation", "first at step", "never"]
-    return Block(headers, rows, "lrrrr")
+    states = max(one.get("states", 0) for sides in shift.values() for one in sides.values())
+    below = (
+        f"Shown both pictures of up to {states:,} states per side, with the same memory and keys.",
+    )
+    return Block(headers, rows, "lrrrr", below if states else ())
 
 
 def blocks(report: Report) -> list[Block]:

@@ -191,10 +191,16 @@ def _check_trusted(path: Path, factory: str) -> None:
 
 
 def _outputs(network: Any, params: Any, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    logits, value = _compiled(network)({"params": params}, observations)
+    return np.asarray(logits, np.float32), np.asarray(value, np.float32)
+
+
+@lru_cache(maxsize=64)
+def _compiled(network: Any) -> Any:
+    """Return the jitted network: the seeds of one policy share it."""
     import jax
 
-    logits, value = jax.jit(network.apply)({"params": params}, observations)
-    return np.asarray(logits, np.float32), np.asarray(value, np.float32)
+    return jax.jit(network.apply)
 
 
 def _write_weights(path: Path, params: Any) -> None:

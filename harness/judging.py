@@ -126,9 +126,10 @@ def judge_pair(pair: Pair, records: Records) -> PairResult:
         spreads[name] = seed_spread(gap.train.per_seed) if gap.train.per_seed.size else None
         blind_rows = {script: _rows(runs, name) for script, runs in blind.items()}
         extras[name] = _extra(rows, unseen, blind_rows, gap, floors[name])
-        if pair.kind == "sweep" and not gap.problems:
+        if pair.kind == "sweep":
             curve = [paired_gap(rows, other, metric, level=level) for other in others.values()]
-            doses[name] = dose_response(list(pair.doses.values()), curve)
+            if not any(one.problems for one in curve):  # a broken dose breaks the whole curve
+                doses[name] = dose_response(list(pair.doses.values()), curve)
     scores = blind_scores(blind, records.metrics)
     verdicts = {
         name: _with_training_seeds(verdict, seeds)
@@ -262,10 +263,13 @@ def _suite_results(pairs: Sequence[PairResult], metrics: Sequence[str]) -> dict[
     new_seeds = mean[primary].interval if seeds >= FEWEST_SEEDS else None
     if seeds == 2:
         new_seeds = suite_gap(gaps, strata, scope="algorithm").interval
+    verdict = judge_suite(mean[primary], floor, verdicts)
+    if len({result.seeds for result in pairs}) == 1:
+        verdict = _with_training_seeds(verdict, pairs[0].seeds)
     return {
         "mean": mean,
         "axes": axes,
-        "verdict": judge_suite(mean[primary], floor, verdicts),
+        "verdict": verdict,
         "worst": worst,
         "detectable": smallest_detectable(mean[primary], floor),
         "new_seeds": new_seeds,

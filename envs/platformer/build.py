@@ -149,7 +149,9 @@ def _pools(config: PlatformerConfig) -> dict[str, Pool]:
         "distractors.shape_colors": _colors("shape", some.shape_colors),
         "distractors.shape_types": _shapes(some.shape_types),
         "filters.radial_light_color": _colors("light", config.filters.radial_light_color),
-        "filters.pop_filter_list": _indices([tuple(filters.PRESETS).index(name) for name in presets]),
+        "filters.pop_filter_list": _indices(
+            [tuple(filters.PRESETS).index(name) for name in presets]
+        ),
         "npc.sticky_x_offsets": _indices(list(offsets) or [0])._replace(
             count=jnp.int32(len(offsets))
         ),

@@ -101,8 +101,8 @@ class Dynamics:
     def move(self, tops, x, y, to_x, to_y, thickness) -> tuple[jax.Array, jax.Array]:
         """Return where a box ends that moves from (x, y) towards (to_x, to_y), i32[] each.
 
-        Columns are resolved first, at the old row; then rows, at the resolved column. A blocked move
-        backs off pixel by pixel towards where it came from.
+        Columns are resolved first, at the old row; then rows, at the resolved column. A blocked
+        move backs off pixel by pixel towards where it came from.
         """
         _, half_height = self.half
         if self.has_closed_form:
@@ -132,8 +132,8 @@ class Dynamics:
         x, y = x[first], y[first]
         return Latent(
             tops=tops, x=x, y=y, vx=still, vy=still, grounded=nothing, coyote=zero, t=zero,
-            spawn_x=x, x_max=x, jumps=zero, reached=nothing, vx_sum=still, vy_sum=still, drawn=drawn,
-        )  # fmt: skip
+            spawn_x=x, x_max=x, jumps=zero, reached=nothing, vx_sum=still, vy_sum=still,
+        drawn=drawn, )  # fmt: skip
 
     def transition(
         self, latent: Latent, action: jax.Array, control: dict[str, jax.Array]
@@ -182,7 +182,7 @@ class Dynamics:
 
 
 def _back_off(collides, start: jax.Array, target: jax.Array, most: int) -> jax.Array:
-    """Return the first free position on the way from `target` back to `start` (at most `most` away)."""
+    """Return the first free position from `target` back to `start`, at most `most` px away."""
     towards = jnp.sign(start - target)
     candidates = target + towards * jnp.minimum(jnp.arange(most + 1), jnp.abs(start - target))
     free = ~jax.vmap(collides)(candidates) | (candidates == start)

@@ -26,7 +26,7 @@ METRICS = (
 
 
 class Params(NamedTuple):
-    """The traced part of a configuration: a number is [low, high], equal ends unless it is a range."""
+    """The traced part of a configuration; numbers are [low, high], equal unless a range."""
 
     control: dict[str, jax.Array]  # path -> f32[2]
     visual: dict[str, jax.Array]  # path -> f32[2]

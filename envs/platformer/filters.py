@@ -61,7 +61,8 @@ def contrasted(planes: Planes, contrast: jax.Array, xp: ModuleType = jnp) -> Pla
 
 
 def pointwise(planes: Planes, settings: dict[str, jax.Array], xp: ModuleType = jnp) -> Planes:
-    """Apply brightness, contrast, gamma, saturation and hue, then colour temperature, in this order.
+    """Apply brightness, contrast, gamma, saturation and hue, then colour temperature, in this
+    order.
 
     `settings` holds one f32 array per name in NAMES, broadcastable to the planes; `xp` is the array
     library (numpy works without compiling anything).

@@ -32,8 +32,8 @@ def normal(bits: jax.Array) -> jax.Array:
     """Turn u32 bits into f32 numbers of mean 0 and variance 1 that are nearly normal.
 
     The number of ones among 24 bits is binomial (mean 12, variance 6); the other 8 bits spread it
-    over the gaps between whole numbers (mean 255/512, variance 1/12). Largest distance to the normal
-    distribution function: 0.004; no value lies beyond 5.1.
+    over the gaps between whole numbers (mean 255/512, variance 1/12). Largest distance to the
+    normal distribution function: 0.004; no value lies beyond 5.1.
     """
     ones = jax.lax.population_count(bits & U32(0xFFFFFF)).astype(jnp.float32)
     spread = (bits >> 24).astype(jnp.float32) * (1 / 256)

@@ -38,9 +38,8 @@ def check_image(path: str, member: str) -> str:
     names = bundled_images()
     close = nearest(name, names)
     hint = f"; did you mean {close!r}?" if close else ""
-    raise InputError(
-        f"{path}: {member!r} is neither a bundled image ({names[0]} .. {names[-1]}) nor a file{hint}"
-    )
+    bundled = f"a bundled image ({names[0]} .. {names[-1]})"
+    raise InputError(f"{path}: {member!r} is neither {bundled} nor a file{hint}")
 
 
 def check_image_dir(path: str, member: str) -> str:
@@ -70,7 +69,8 @@ def image_files(image_dir: str, image_paths: tuple[str, ...]) -> tuple[Path, ...
 
 
 def read_pixels(file: Path, mode: str) -> np.ndarray:
-    """Return a picture's pixels, u8[h, w, channels of `mode`]; decoded once per version of the file.
+    """Return a picture's pixels, u8[h, w, channels of `mode`]; decoded once per version of the
+    file.
 
     Raises:
         InputError: missing or unreadable; names the file.
@@ -83,7 +83,7 @@ def read_pixels(file: Path, mode: str) -> np.ndarray:
 
 
 @lru_cache(maxsize=1024)
-def _decode(file: Path, mode: str, version: tuple[int, int]) -> np.ndarray:  # noqa: ARG001
+def _decode(file: Path, mode: str, version: tuple[int, int]) -> np.ndarray:
     try:
         with Image.open(file) as image:
             pixels = np.array(image.convert(mode))

@@ -2,11 +2,12 @@
 
 Groups and names are the same here, so most of a file carries over as it stands. What is translated:
 
-- physics under its internal names (`max_speed_x`, `jump_velocity`, `terminal_velocity`), which win over
-  the legacy ones, as they do there;
-- single sources (`image_path`, `sprite_path`, `sticky_sprite_path`, `sticky_sprite_dirs`) become pools;
-- paths into its assets: images `bg-N` and skins are ours of the same name; give `images` or `sprites`,
-  folders of yours, to use pictures from there under their original names;
+- physics under its internal names (`max_speed_x`, `jump_velocity`, `terminal_velocity`), which win
+  over the legacy ones, as they do there;
+- single sources (`image_path`, `sprite_path`, `sticky_sprite_path`, `sticky_sprite_dirs`) become
+  pools;
+- paths into its assets: images `bg-N` and skins are ours of the same name; give `images` or
+  `sprites`, folders of yours, to use pictures from there under their original names;
 - settings that have no effect there are left out or, where they work here, kept; each is noted.
 
 Absent keys take the values of the benchmark's base configuration, not of KAGE's code.
@@ -172,7 +173,7 @@ def _corrections(values: dict, notes: list[str]) -> None:
 
 
 def _without_effect(values: dict, config: PlatformerConfig) -> list[str]:
-    """Name the settings that have no effect in this configuration although they differ from base."""
+    """Name the settings without effect in this configuration that differ from the base."""
     effective, usual = config.effective(), PlatformerConfig().to_dict()
     implied = {"use_shape", "height_px", "image_dir", "sprite_dir", "sticky_sprite_dir"}
     names = [

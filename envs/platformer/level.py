@@ -20,9 +20,9 @@ def segments(length: int, run_width: int) -> int:
 def generate(key: jax.Array, control: dict[str, jax.Array], count: int) -> jax.Array:
     """Draw the top row of each of `count` segments, i16[count]; rows grow downward.
 
-    The height starts midway between `min_height` and `max_height`. Each next segment changes it with
-    probability `p_change` by a whole number of units drawn from [min_step_height, max_step_height],
-    up with probability `p_up_given_change`, clipped to the allowed heights.
+    The height starts midway between `min_height` and `max_height`. Each next segment changes it
+    with probability `p_change` by a whole number of units drawn from [min_step_height,
+    max_step_height], up with probability `p_up_given_change`, clipped to the allowed heights.
     """
     layout = {name.removeprefix("layout."): control[name] for name in control}
     event = jax.random.uniform(named_key(key, "level.events"), (count - 1,))
@@ -56,7 +56,7 @@ def column_top(tops: jax.Array, x: jax.Array, run_width: int, length: int) -> ja
 def solid_rows(
     tops: jax.Array, x: jax.Array, thickness: jax.Array, run_width: int, length: int
 ) -> tuple[jax.Array, jax.Array]:
-    """Return (first, end): column x is solid in rows first <= row < end (band and wall are one piece).
+    """Return (first, end): column x is solid in rows first <= row < end, band and wall in one.
 
     Both are i32 of x's shape. Columns outside the world repeat its border.
     """

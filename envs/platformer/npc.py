@@ -57,7 +57,12 @@ def draw_standing(look: Any, key: jax.Array, values: dict, pick: Any, world: dic
     lift = values["npc.spawn_y_offset"].astype(jnp.int32)
     return Standing(
         count=_whole(
-            key, "npc.count", (), values["npc.min_npc_count"], values["npc.max_npc_count"], jnp.uint8
+            key,
+            "npc.count",
+            (),
+            values["npc.min_npc_count"],
+            values["npc.max_npc_count"],
+            jnp.uint8,
         ),
         x=x,
         bottom=(top - lift).astype(jnp.int16),

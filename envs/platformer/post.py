@@ -1,8 +1,8 @@
 """What happens to a whole frame: presets, filters in their fixed order, and lights.
 
-Filters work on three f32 planes in [0, 255]; between those that look at neighbours the frame is packed
-into words of 10 bits per channel. Pointwise filters appear here only where they could not be applied
-to the colours, images and skins that the frame was made of.
+Filters work on three f32 planes in [0, 255]; between those that look at neighbours the frame is
+packed into words of 10 bits per channel. Pointwise filters appear here only where they could not
+be applied to the colours, images and skins that the frame was made of.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def finish(
         frame = _preset(look, frame, scene, params, always)
         frame = _filters(look, frame, noise, settings, scene, always)
     elif look.pixelate > 1:
-        frame = _pixelate(materialize(frame, always), look.pixelate)
+        frame = _pixelate(frame, look.pixelate, always)
     if look.light_count:
         frame = _add_lights(look, frame, scene.lights, values, params.light_colors)
     return frame
@@ -74,8 +74,7 @@ def _preset(look: Look, words, scene: Scene, params: Any, always) -> jax.Array:
     if look.preset != "pixels" and not look.preset_spatial:
         return words
     drawn = {
-        name: value[:, None, None]
-        for name, value in preset_settings(params, scene.preset).items()
+        name: value[:, None, None] for name, value in preset_settings(params, scene.preset).items()
     }
     planes = unpack(words, deep=True)
     if look.preset == "pixels":
@@ -95,7 +94,7 @@ def _filters(look: Look, words, noise: Noise, settings: Values, scene: Scene, al
     """Apply the filters in their order and truncate to whole grey levels, 8-bit words."""
     early = look.pixelate > 1 and not (look.blur or look.sharpen)
     if early:  # what comes before is the same for every pixel, and words are cheaper to move
-        words = _pixelate(materialize(words, always), look.pixelate)
+        words = _pixelate(words, look.pixelate, always)
     planes = unpack(words, deep=True)
     if look.pointwise == "pixels":
         planes = filters.pointwise(planes, settings)
@@ -106,8 +105,7 @@ def _filters(look: Look, words, noise: Noise, settings: Values, scene: Scene, al
     if look.sharpen:
         planes = _sharpen(planes, settings["sharpen_amount"], always)
     if look.pixelate > 1 and not early:
-        planes = materialize(planes, always)
-        planes = tuple(_pixelate(plane, look.pixelate) for plane in planes)
+        planes = tuple(_pixelate(plane, look.pixelate, always) for plane in planes)
     if look.gaussian:
         bits = _pixel_bits(look, noise.gaussian)
         planes = tuple(
@@ -133,7 +131,9 @@ def _mixed(planes: Planes, mix: jax.Array) -> Planes:
 
 def _means(planes: Planes, always) -> Planes:
     """Return the means of 3x3 pixels (borders repeated), summed in two 16-bit lanes per word."""
-    red, green, blue = ((plane * LANE_STEPS + 0.5).astype(jnp.int32).astype(U32) for plane in planes)
+    red, green, blue = (
+        (plane * LANE_STEPS + 0.5).astype(jnp.int32).astype(U32) for plane in planes
+    )
     lanes = materialize((red | (green << 16), blue), always)
     sums = tuple(_sum_of_three(_sum_of_three(lane, 1, always), 2, always) for lane in lanes)
     parts = sums[0] & 0xFFFF, sums[0] >> 16, sums[1]
@@ -173,11 +173,12 @@ def pixelate_index(size: int, factor: int) -> np.ndarray:
     return np.floor((square + 0.5) * size / squares).astype(int)
 
 
-def _pixelate(pixels: jax.Array, factor: int) -> jax.Array:
+def _pixelate(pixels: jax.Array, factor: int, always) -> jax.Array:
+    """Gather squares; in one pass per axis, not again for every byte or channel that reads them."""
     for axis in (1, 2):
         source = jnp.asarray(pixelate_index(pixels.shape[axis], factor))
-        pixels = jnp.take(pixels, source, axis=axis)
-    return pixels
+        pixels = jnp.take(materialize(pixels, always), source, axis=axis)
+    return materialize(pixels, always)
 
 
 def _pixel_bits(look: Look, seeds: jax.Array) -> list[jax.Array]:
@@ -220,7 +221,7 @@ def _radial(look: Look, planes: Planes, strength: jax.Array, color: jax.Array) -
 
 
 def _add_lights(look: Look, frame, lights, values: Values, colors) -> jax.Array:
-    """Add coloured lights that decay as 1 / (1 + (distance / radius)^falloff), saturating at 255."""
+    """Add coloured lights that decay as 1 / (1 + (distance / radius)^falloff), up to 255."""
     diagonal = (look.height**2 + look.width**2) ** 0.5
     scale = (1.0 / (diagonal * values["effects.point_light_radius"]) ** 2)[:, None, None]
     power = 0.5 * values["effects.point_light_falloff"][:, None, None]

@@ -1,9 +1,9 @@
 """From a batch of states to pixels, u8[N, H, W, 3].
 
-Pixels are composed as packed 32-bit words (see `pixels`). What a pixel needs to know (per column, per
-row) is computed first, in small arrays; masks are unsigned byte comparisons in which wrap-around
-tests both ends of a span at once. Layers, later ones on top: background, distractors, ground, NPCs in
-the world, NPCs that follow the agent, agent, filters, lights.
+Pixels are composed as packed 32-bit words (see `pixels`). What a pixel needs to know (per column,
+per row) is computed first, in small arrays; masks are unsigned byte comparisons in which
+wrap-around tests both ends of a span at once. Layers, later ones on top: background, distractors,
+ground, NPCs in the world, NPCs that follow the agent, agent, filters, lights.
 """
 
 from __future__ import annotations

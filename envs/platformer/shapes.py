@@ -1,9 +1,10 @@
 """Shapes as spans of pixels per row, at any size and angle.
 
 Every shape but circle and ellipse is given by half planes: a point belongs to it when
-`nx*dx + ny*dy <= d` holds for all of them (for all but one in a five-pointed star, which is what lies
-inside at least four of the five lines through its points). On a row each half plane bounds dx from one
-side, so a row of any of these shapes is at most two spans. Angles turn every shape clockwise.
+`nx*dx + ny*dy <= d` holds for all of them (for all but one in a five-pointed star, which is what
+lies inside at least four of the five lines through its points). On a row each half plane bounds dx
+from one side, so a row of any of these shapes is at most two spans. Angles turn every shape
+clockwise.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def _all_planes(planes: list[tuple], cos, sin, dy, *, closed: bool) -> tuple[jax
 
 
 def _star(size: Geometry, cos, sin, dy) -> list[tuple[jax.Array, jax.Array]]:
-    """Inside at least four of five half planes: drop the tightest bound on one side or the other."""
+    """Inside at least four of five half planes: drop the tightest bound on one side or other."""
     most, least = _bounds(_half_planes("star", size), cos, sin, dy)
     right, right_but_one = _smallest_two(most)
     left, left_but_one = (-bound for bound in _smallest_two([-bound for bound in least]))

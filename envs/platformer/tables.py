@@ -27,8 +27,8 @@ class Folding:
 
     Scenes of flat colours fold them into the colours. So do images and skins, provided that all
     episodes use the same settings and that no skin blends with what is behind it. Where blur or
-    sharpening follow, pointwise filters act on pixels, because sharpening would enlarge the rounding
-    of folded colours.
+    sharpening follow, pointwise filters act on pixels, because sharpening would enlarge the
+    rounding of folded colours.
     """
 
     preset: str  # "" (none), "colors" or "pixels"

@@ -1,9 +1,9 @@
 """Steps per second with every pixel consumed, for any configuration.
 
 The frame is a scan carry that is forced to row-major u8[N, H, W, 3] and read at the next step by a
-maximum per environment, so that pixels are really written and really read. Compile time is apart. The
-best of several short repeats counts. A flat scene is measured in the same run, interleaved, for the
-ratio; and a copy of as many bytes, for the share of what memory could do.
+maximum per environment, so that pixels are really written and really read. Compile time is apart.
+The best of several short repeats counts. A flat scene is measured in the same run, interleaved,
+for the ratio; and a copy of as many bytes, for the share of what memory could do.
 """
 
 from __future__ import annotations

@@ -133,16 +133,16 @@ def markdown(result: dict) -> str:
     error = np.sqrt(0.95 * 0.05 / result["sims"])
     return f"""# Calibration from end to end
 
-Made by `{result["command"]}`: {result["sims"]} simulated runs per row, nominal 95 % (standard error
-of a coverage near 0.95: {error:.3f}). Every run is played on the probe environment of the tests,
-with a master seed of its own, and judged as a whole. One training seed is judged as it is, without
-variation between seeds.
+Made by `{result["command"]}`;
+{result["sims"]} simulated runs per row, nominal 95 % (standard error of a coverage near 0.95:
+{error:.3f}). Every run is played on the probe environment of the tests, with a master seed of its
+own, and judged as a whole. One training seed is judged as it is, without variation between seeds.
 
 {chr(10).join(rows)}
 
-A policy that ignores the picture has a gap of exactly 0 in every run, because both sides share
-levels and sampled actions. With draws of its own on each side it loses and wins about equally
-often (share of positive gaps at S = 1, 3, 5: {result["positive"]}).
+A policy that ignores the picture has a gap of exactly 0 in {result["zero"]:.0%} of the runs,
+because both sides share levels and sampled actions. With draws of its own on each side it loses and
+wins about equally often (share of positive gaps at S = 1, 3, 5: {result["positive"]}; some are 0).
 
 {null_text(result["null_suite"])}
 """
@@ -178,6 +178,7 @@ def main() -> None:
             "python": platform.python_version(), "numpy": np.__version__, "jax": jax.__version__
         },
         "cells": cells,
+        "zero": float(np.mean([cell["exactly_zero"] for cell in cells[: len(SEEDS)]])),
         "positive": ", ".join(f"{cell['positive']:.2f}" for cell in own),
         "null_suite": null_suite(20, 3, options.episodes),
     }  # fmt: skip

@@ -105,8 +105,8 @@ def our_program(kind: str, grid: int, lanes: int, steps: int):
     def step(carry, t):
         states, words, obs, total, key, params = carry
         seen = obs.max(axis=tuple(range(1, obs.ndim)))  # reads every number of every observation
-        words = words * jnp.uint32(1664525) + jnp.uint32(1013904223)
-        actions = ((words >> 30) ^ (seen.astype(jnp.uint32) & 0)).astype(jnp.int32)
+        words = words * jnp.uint32(1664525) + jnp.uint32(1013904223) + seen.astype(jnp.uint32)
+        actions = (words >> 30).astype(jnp.int32)  # what was seen decides, so it is read first
         states, outcome = jax.vmap(env.step, (0, 0, None))(states, actions, params)
         ended = outcome.terminated | outcome.truncated
         states = jax.lax.cond(

@@ -159,7 +159,10 @@ class _Reference:
 BODIES = [
     {},
     {"layout": {"run_width": 1}, "physics": {"move_speed": 3, "ground_accel": 3}},
-    {"layout": {"run_width": 7, "ground_thickness": 1}, "physics": {"move_speed": 8, "air_accel": 8}},
+    {
+        "layout": {"run_width": 7, "ground_thickness": 1},
+        "physics": {"move_speed": 8, "air_accel": 8},
+    },
     {"character": {"width": 3, "height": 4}, "layout": {"run_width": 2, "ground_thickness": 6}},
     {"character": {"width": 30, "height": 9}, "layout": {"run_width": 13}},
     {"character": {"width": 21, "height": 31}, "layout": {"run_width": 60, "pix_per_unit": 1}},

@@ -107,9 +107,7 @@ def test_golden_frames_differ_by_one_grey_level_at_most(index):
     if env.look.light_count:
         lights = FRAMES["light_positions"][index][: env.look.light_count]
         drawing = drawing._replace(lights=jnp.asarray(lights))
-    latent = state.latent._replace(
-        x=jnp.int32(FRAMES["x"][index]), y=jnp.int32(FRAMES["y"][index])
-    )
+    latent = state.latent._replace(x=jnp.int32(FRAMES["x"][index]), y=jnp.int32(FRAMES["y"][index]))
     picture = np.asarray(_observe_one(env)(state._replace(latent=latent, scene=drawing), params))
     assert np.abs(picture.astype(int) - FRAMES["image"][index]).max() <= 1
 
@@ -127,7 +125,7 @@ def test_the_contract_of_environments_holds(changes):
     check_env(env, params, episodes=3, steps=6)
 
 
-# --------------------------------------------------------------------------------- image backgrounds
+# -------------------------------------------------------------------------------- image backgrounds
 
 
 def _expected_background(made, camera: int) -> np.ndarray:
@@ -167,7 +165,7 @@ def test_backgrounds_switch_with_the_declared_chance_and_stay_otherwise():
     assert abs((drawn[1:] != drawn[:-1]).mean() - 0.25) < 0.03
 
 
-# ------------------------------------------------------------------------------------ skins and NPCs
+# ---------------------------------------------------------------------------------- skins and NPCs
 
 
 def _pasted(picture: np.ndarray, frame: np.ndarray, middle: int, bottom: int) -> np.ndarray:
@@ -280,13 +278,11 @@ def test_users_may_bring_their_own_pictures_of_any_size(tmp_path):
 
 
 def test_filters_on_skins_and_images_equal_filters_on_pixels():
-    """Folded into the atlas (one preset for all) or applied to pixels (a pool): the same picture."""
+    """Folded into the atlas, or applied to pixels where a range needs it: the same picture."""
     scenery = {**SKIN, **IMAGE}
     settings = {"hue_shift": 60.0, "brightness": 0.1}
     folded = config(scenery, {"filters": settings})
-    spread = config(
-        scenery, {"filters": {**settings, "brightness": {"uniform": [0.1, 0.1000001]}}}
-    )
+    spread = config(scenery, {"filters": {**settings, "brightness": {"uniform": [0.1, 0.1000001]}}})
     looks = [built(made)[0].look.pointwise for made in (folded, spread)]
     assert looks == ["colors", "pixels"]
     one, other = (observe(made, start(made, count=2)).astype(int) for made in (folded, spread))

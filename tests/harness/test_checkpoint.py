@@ -1,5 +1,6 @@
 """What is evaluated is exactly what was saved, or nothing."""
 
+import functools
 import json
 import shutil
 
@@ -16,9 +17,14 @@ ARGUMENTS = {"num_actions": 3, "widths": [4, 4], "dense": 8}
 OBSERVATIONS = np.random.default_rng(0).integers(0, 256, (2, 32, 32, 3), np.uint8)
 
 
-def weights(seed=0, **changes):
-    network = build_network(FACTORY, {**ARGUMENTS, **changes})
-    return jax.jit(network.init)(jax.random.key(seed), OBSERVATIONS[0])["params"]
+@functools.cache
+def initialised():
+    """Compiled once: every test needs weights."""
+    return jax.jit(build_network(FACTORY, ARGUMENTS).init)
+
+
+def weights(seed=0):
+    return initialised()(jax.random.key(seed), OBSERVATIONS[0])["params"]
 
 
 def save(path, *, seed=0, **kwargs):

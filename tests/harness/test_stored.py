@@ -1,7 +1,9 @@
 """A stored report is judged again from its episodes, and says the same."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from harness_probes import (
     ProbeConfig,
@@ -15,6 +17,7 @@ from harness_probes import (
 from envs.errors import InputError
 from harness import evaluate
 from harness.export import dump, prepare_folder, to_dict, write_report
+from harness.judging import judge_records
 from harness.stored import Incompatible, load_report
 
 CASES = {
@@ -54,6 +57,26 @@ def test_a_report_read_back_gives_the_same_file(case, tmp_path):
     again = load_report(tmp_path / "run")
     assert dump(to_dict(again)) == (tmp_path / "run" / "report.json").read_text()
     assert str(again) == str(report)
+
+
+@pytest.mark.parametrize("what", [probe_suite(60, 150), probe_sweep()], ids=["suite", "sweep"])
+@pytest.mark.parametrize("lost", [1, 24])
+def test_episodes_that_are_not_finite_make_a_pair_invalid_and_survive_the_file(
+    what, lost, tmp_path
+):
+    """One episode, or all of a seed, in one cell of a held-out side."""
+    records = evaluate(agents(3), what, episodes=24).records
+    cells = list(records.cells)
+    at = next(i for i, cell in enumerate(cells) if cell.digest != cells[0].digest)
+    columns = {name: column.copy() for name, column in cells[at].batch.columns.items()}
+    columns["success"][:lost] = np.nan
+    cells[at] = replace(cells[at], batch=replace(cells[at].batch, columns=columns))
+    report = judge_records(replace(records, cells=tuple(cells)))
+    assert report.pairs[0].verdict.name == "invalid"
+    assert report.exit_code == 4
+    assert "nan" not in str(report) + report.to_markdown()
+    write_report(report, prepare_folder(tmp_path / "run"))
+    assert dump(to_dict(load_report(tmp_path / "run"))) == dump(to_dict(report))
 
 
 def test_a_folder_and_its_file_are_the_same_report(stored):

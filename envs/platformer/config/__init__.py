@@ -1,15 +1,15 @@
-"""Every parameter of the platformer, declared once. The defaults are KAGE-Bench's base configuration.
+"""Every parameter of the platformer, declared once; the defaults are KAGE-Bench's base.
 
-Group and parameter names are KAGE's, so that people can carry their configurations over. Conventions
-that differ from it:
+Group and parameter names are KAGE's, so that people can carry their configurations over.
+Conventions that differ from it:
 
 - angles and rotation speeds are degrees (per step), and every shape turns clockwise;
 - a colour name is looked up in the palette it is validated against; pools are really drawn from,
   every draw with a key of its own; speeds honour their minimum;
 - a blur beyond 2.5, where KAGE's has no further effect, is refused;
 - lights are as bright and as wide as declared; their places are drawn per episode;
-- NPCs stand on the ground, in the part of the world that an episode can show, and each is animated at
-  its own phase; those that follow the agent jump with a gravity of their own;
+- NPCs stand on the ground, in the part of the world that an episode can show, and each is animated
+  at its own phase; those that follow the agent jump with a gravity of their own;
 - distractors are drawn whole at any size; every skin runs through all of its own frames;
 - unknown keys, names and values are errors, never silent defaults.
 """

@@ -5,7 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from envs.parameters import EMPTY, Group, assets, colors, flag, folder, integer, integers, names, number
+from envs.parameters import (
+    EMPTY,
+    Group,
+    assets,
+    colors,
+    flag,
+    folder,
+    integer,
+    integers,
+    names,
+    number,
+)
 from envs.platformer.config.shapes import ROTATING, SHAPES
 from envs.platformer.images import BUNDLED
 from envs.platformer.sprites import check_skin, check_skin_dir
@@ -96,9 +107,7 @@ class Distractors(Group):
     shape_colors: tuple = colors(
         ("red", "green", "blue"), "shape", "Pool of their colours.", context=_ON
     )
-    can_move: bool = flag(
-        True, "They move and bounce off the borders.", static=False, context=_ON
-    )
+    can_move: bool = flag(True, "They move and bounce off the borders.", static=False, context=_ON)
     min_speed: float = number(
         0.0, "Smallest speed on each axis (either direction).",
         low=0, high=16, unit="px/step", context=_MOVING,
