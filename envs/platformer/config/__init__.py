@@ -135,6 +135,8 @@ class PlatformerConfig(Config):
         values = super().effective()
         if values["background.mode"] == "black":
             values |= {"background.mode": "color", "background.color_names": [[0, 0, 0]]}
+        if len(values.get("background.color_names", ())) == 1:  # one colour has none to switch to
+            values.pop("background.switch_frequency", None)
         for path in ("character.use_shape", "layout.height_px"):
             values.pop(path, None)
         for group, folder, pool in _POOLS:
