@@ -49,13 +49,17 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--policy", help="checkpoint folder, folder of seed-<k>, module:attr, file.py:attr, "
-        "or builtin:ppo|random|noop|right|right-jump")  # fmt: skip
+        "or builtin:ppo|random|noop|right|right-jump|oracle|greedy-manhattan")  # fmt: skip
     add("--suite", default="hard", help="name of a bundled suite, or a YAML file (default: hard)")
     add("--pair", help="only this pair of the suite")
     add("--episodes", type=int, help="per side and training seed (default: the suite's number)")
     add("--seed", type=int, default=0, help="master seed of the episodes (default: 0)")
     add("--num-envs", type=int, default=256, help="episodes in flight (default: 256)")
     add("--actions", choices=("greedy", "sample"), help="default: what the checkpoint declares")
+    add("--step", default="last", metavar="N|last|all",
+        help="which checkpoint of a training that has several (all: with --paper)")  # fmt: skip
+    add("--paper", action="store_true",
+        help="the published aggregation over all checkpoints; it never gates")  # fmt: skip
     add("--out", type=Path, metavar="DIR", help="keep the report there as report.json")
     add("--json", action="store_true", help="print the report as JSON instead of the table")
     add("--max-gap", action="append", default=[], metavar="METRIC=V",
@@ -155,7 +159,10 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         max_worsening={rule.metric: rule.threshold for rule in worsening},
         policy_shift=options.policy_shift,
     )  # fmt: skip
-    policies = load_policies(options.policy, actions=options.actions, env=env)
+    step = _step(options)
+    if step == "all":
+        return _envelope(options, suite, settings, env)
+    policies = load_policies(options.policy, actions=options.actions, env=env, step=step)
     folder = prepare_folder(options.out) if options.out else None
     with ConsoleWatcher(suite, settings) as watcher:
         report = run(policies, suite, settings, watcher)
@@ -163,3 +170,38 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         print(f"report: {write_report(report, folder)}", file=sys.stderr)
     print(dump(to_dict(report)) if options.json else report, flush=True)
     return report.exit_code
+
+
+def _step(options: argparse.Namespace) -> int | str:
+    """Return the step that was asked for: a number, "last" or "all"."""
+    from envs.errors import InputError
+
+    if options.paper != (options.step == "all"):
+        raise InputError("--paper and --step all belong together: an envelope over checkpoints")
+    if options.paper and (options.max_gap or options.max_pair_gap or options.baseline):
+        raise InputError("--paper never gates; gate on one checkpoint instead")
+    if options.step in ("last", "all"):
+        return options.step
+    if not options.step.isdigit():
+        raise InputError(f"--step: {options.step!r} is not a number, 'last' or 'all'")
+    return int(options.step)
+
+
+def _envelope(options: argparse.Namespace, suite, settings, env) -> int:
+    """Evaluate every checkpoint step and print the best-of-checkpoints table."""
+    from harness.export import prepare_folder, write_report
+    from harness.paper import render
+    from harness.progress import ConsoleWatcher
+    from harness.run import run
+    from harness.sources import checkpoint_steps, load_policies
+
+    reports = []
+    for step in checkpoint_steps(options.policy):
+        policies = load_policies(options.policy, actions=options.actions, env=env, step=step)
+        folder = prepare_folder(options.out / f"step-{step}") if options.out else None
+        with ConsoleWatcher(suite, settings) as watcher:
+            reports.append(run(policies, suite, settings, watcher))
+        if folder:
+            print(f"report: {write_report(reports[-1], folder)}", file=sys.stderr)
+    print(render(reports), flush=True)
+    return max(report.exit_code for report in reports)

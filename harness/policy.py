@@ -20,7 +20,9 @@ from envs.errors import InputError, not_among
 
 KINDS = ("jax", "jax-batch", "host-batch", "host-single")
 ACTIONS = ("own", "sample", "greedy")
-BUILTINS = ("ppo", "random", "noop", "right", "right-jump")
+BUILTINS = ("ppo", "random", "noop", "right", "right-jump", "oracle", "greedy-manhattan")
+# Built-in policies that see the latent state; environments have them as methods of this name.
+SEES_STATE = {"oracle": "oracle", "greedy-manhattan": "greedy_manhattan"}
 BLIND = ("random", "noop", "right-jump")  # baselines that never look at the picture
 
 
@@ -176,20 +178,27 @@ def _network_policy(network: Any, mode: str) -> Callable:
 
 
 def available_scripts(env: Any) -> tuple[str, ...]:
-    """Return the built-in scripts that exist for an environment; all but "random" are its own."""
-    return ("random", *(name for name, _ in getattr(env, "scripts", ())))
+    """Return the built-in policies that exist for an environment; all but "random" are its own."""
+    scripts = tuple(name for name, _ in getattr(env, "scripts", ()))
+    return ("random", *scripts, *(name for name in SEES_STATE if hasattr(env, SEES_STATE[name])))
 
 
 def builtin(name: str, env: Any) -> Policy:
     """Return a built-in policy that needs no training and never looks at the picture."""
+    if name not in available_scripts(env):
+        choices = available_scripts(env)
+        raise InputError(not_among(f"this environment has no script {name!r}", name, choices))
     if name == "random":
         return Policy(name=name, apply=_random_policy(env.num_actions), actions="sample", seed=0)
-    scripts = dict(getattr(env, "scripts", ()))
-    if name in scripts:
-        action = np.int32(scripts[name])
-        return Policy(name=name, apply=_repeat, weights=action, actions="greedy", seed=0)
-    choices = available_scripts(env)
-    raise InputError(not_among(f"this environment has no script {name!r}", name, choices))
+    if name in SEES_STATE:
+        return Policy(name=name, apply=_sees_state(SEES_STATE[name]), kind="state", seed=0)
+    action = np.int32(dict(env.scripts)[name])
+    return Policy(name=name, apply=_repeat, weights=action, actions="greedy", seed=0)
+
+
+@lru_cache(maxsize=8)
+def _sees_state(method: str) -> Callable:
+    return lambda env, state, params: getattr(env, method)(state, params)
 
 
 @lru_cache(maxsize=8)
@@ -232,6 +241,11 @@ def settle(candidate: Policy, env: Any) -> tuple[Policy, str | None]:
     raise InputError(f"policy {candidate.name} cannot be called; " + "; ".join(tried))
 
 
+def observation_dtype(env: Any) -> Any:
+    """Return the dtype of an environment's observations; pictures, u8, unless it says otherwise."""
+    return getattr(env, "observation_dtype", np.uint8)
+
+
 def _one_line(error: Exception) -> str:
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0] if text else ''}"[:160]
@@ -242,7 +256,7 @@ def _try_tracing(candidate: Policy, env: Any) -> str | None:
     import jax
     import jax.numpy as jnp
 
-    obs = jax.ShapeDtypeStruct(tuple(env.observation_shape), np.uint8)
+    obs = jax.ShapeDtypeStruct(tuple(env.observation_shape), observation_dtype(env))
     key = jax.eval_shape(jax.random.key, 0)
 
     def act(*arguments):
@@ -260,7 +274,7 @@ def _try_tracing(candidate: Policy, env: Any) -> str | None:
 
 def _try_on_host(candidate: Policy, env: Any, sizes: tuple[int, ...]) -> str | None:
     for size in sizes:
-        obs = np.zeros((size, *env.observation_shape), np.uint8)
+        obs = np.zeros((size, *env.observation_shape), observation_dtype(env))
         try:
             call_on_host(candidate, None, obs, np.arange(size), env.num_actions)
         except Exception as error:  # whatever foreign code raises is an answer here

@@ -158,8 +158,14 @@ def _metric_names(env: Env, params: Any, keys: jax.Array) -> dict:
 def play_block(env, kind, apply, params, keys, weights, carry) -> dict[str, jax.Array]:
     """Play one episode per key (all lanes together) and return their tally."""
     lanes = keys.shape[0]
-    act = apply if kind == "jax-batch" else jax.vmap(apply, (None, 0, 0, 0))
     observe, step = _observe_all(env), jax.vmap(env.step, (0, 0, None))
+
+    def act(states, memory, keys):
+        if kind == "state":  # a built-in policy that sees the latent state
+            return jax.vmap(lambda state: apply(env, state, params))(states), memory
+        see = apply if kind == "jax-batch" else jax.vmap(apply, (None, 0, 0, 0))
+        return see(weights, memory, observe(states, params), keys)
+
     policy_keys = jax.vmap(jax.random.fold_in, (0, None))(keys, POLICY)
 
     def unfinished(loop):
@@ -169,7 +175,7 @@ def play_block(env, kind, apply, params, keys, weights, carry) -> dict[str, jax.
     def advance(loop):
         t, states, memory, tally = loop
         step_keys = jax.vmap(jax.random.fold_in, (0, None))(policy_keys, t)
-        actions, memory = act(weights, memory, observe(states, params), step_keys)
+        actions, memory = act(states, memory, step_keys)
         actions = actions.reshape(lanes).astype(jnp.int32)
         states, outcome = step(states, actions, params)
         return t + 1, states, memory, _count_step(env, tally, t, actions, outcome)

@@ -45,7 +45,7 @@ def side_shift(pair: Pair, side: str, chosen: Sequence[Policy], sides: Sides) ->
             the share that never does; states: how many were compared; per_seed: shares. Where it
             is not available `share` is None and `reason` says why.
     """
-    if any(one.on_host for one in chosen):
+    if any(one.on_host or one.kind == "state" for one in chosen):
         return _unavailable(JAX_ONLY)
     env, params = sides.build(pair.train)
     other_env, other_params = sides.build(pair.heldout[side])

@@ -13,13 +13,15 @@ from types import ModuleType
 from typing import Any
 
 from envs.errors import InputError, nearest, not_among
-from harness.checkpoint import is_checkpoint, load_checkpoint
+from harness.checkpoint import is_checkpoint, load_checkpoint, read_manifest
 from harness.policy import BUILTINS, Policy, builtin, from_checkpoint, policy
 
 # Trained policies that come with the project, as module:attr of a function that returns their
 # folder.
 BUNDLED = {"ppo": "reference_agents.bundled:ppo"}
 _SEED_FOLDER = re.compile(r"seed-(\d+)$")
+_STEP_FOLDER = re.compile(r"(?:(?!seed-)\w+[_-])?(\d+)$")  # 2000, step-2000, ppo_2000
+LAST = "last"
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ class PolicySet:
         return (one for policies in self.by_training.values() for one in policies)
 
 
-def load_policies(source: Any, *, actions: str | None = None, env: Any) -> PolicySet:
+def load_policies(
+    source: Any, *, actions: str | None = None, env: Any, step: int | str = LAST
+) -> PolicySet:
     """Return the policies that `source` names.
 
     Args:
@@ -62,6 +66,7 @@ def load_policies(source: Any, *, actions: str | None = None, env: Any) -> Polic
             seeds.
         actions: "sample" or "greedy", overriding what a checkpoint declares.
         env: the environment, for the built-in scripts.
+        step: which checkpoint of a training, where its folder holds several: a number or "last".
 
     Raises:
         InputError: nothing there, or not what it claims to be.
@@ -69,7 +74,7 @@ def load_policies(source: Any, *, actions: str | None = None, env: Any) -> Polic
     if isinstance(source, PolicySet):
         return source
     if isinstance(source, (str, Path)):
-        found = _from_text(str(source), actions, env)
+        found = _from_text(str(source), actions, env, step)
     else:
         found = _from_objects(source)
     for policies in found.by_training.values():
@@ -77,17 +82,17 @@ def load_policies(source: Any, *, actions: str | None = None, env: Any) -> Polic
     return found
 
 
-def _from_text(text: str, actions: str | None, env: Any) -> PolicySet:
+def _from_text(text: str, actions: str | None, env: Any, step: int | str) -> PolicySet:
     prefix, colon, rest = text.rpartition(":")
     if prefix == "builtin":
         if rest in BUNDLED:
-            return _from_folder(rest, _attribute(BUNDLED[rest])(), actions)
+            return _from_folder(rest, _attribute(BUNDLED[rest])(), actions, step)
         if rest not in BUILTINS:
             raise InputError(not_among(f"no built-in policy {rest!r}", rest, BUILTINS))
         return PolicySet(rest, {None: (builtin(rest, env),)})
     path = Path(text).expanduser()
     if path.is_dir():
-        return _from_folder(path.resolve().name, path.resolve(), actions)
+        return _from_folder(path.resolve().name, path.resolve(), actions, step)
     if colon and rest.isidentifier():
         if actions is not None:
             raise InputError("--actions is for checkpoints; a function decides for itself")
@@ -112,10 +117,10 @@ def _nothing_there(path: Path) -> str:
 # ------------------------------------------------------------------------------------- folders
 
 
-def _from_folder(name: str, root: Path, actions: str | None) -> PolicySet:
+def _from_folder(name: str, root: Path, actions: str | None, step: int | str) -> PolicySet:
     groups: dict[str | None, list[Policy]] = {}
     for folder, training in _checkpoint_folders(root):
-        checkpoint = load_checkpoint(folder)
+        checkpoint = load_checkpoint(_at_step(folder, step))
         one = from_checkpoint(checkpoint, name, actions)
         groups.setdefault(one.train.get("name") or training, []).append(one)
     if not groups:
@@ -130,8 +135,8 @@ def _from_folder(name: str, root: Path, actions: str | None) -> PolicySet:
 
 
 def _checkpoint_folders(root: Path) -> list[tuple[Path, str | None]]:
-    """Return (folder, training configuration by folder name) of every checkpoint under `root`."""
-    if is_checkpoint(root):
+    """Return (folder, training configuration by folder name) of every training under `root`."""
+    if _is_training(root):
         training = root.parent.name if _SEED_FOLDER.search(root.name) else None
         return [(root, training)]
     seeds = [(folder, root.name) for folder in _seed_folders(root)]
@@ -143,7 +148,53 @@ def _checkpoint_folders(root: Path) -> list[tuple[Path, str | None]]:
 
 def _seed_folders(folder: Path) -> list[Path]:
     matches = [entry for entry in folder.iterdir() if _SEED_FOLDER.fullmatch(entry.name)]
-    return [entry for entry in matches if is_checkpoint(entry)]
+    return [entry for entry in matches if _is_training(entry)]
+
+
+def _is_training(folder: Path) -> bool:
+    """Return whether a folder is a checkpoint, or holds the checkpoints of one training by step."""
+    return is_checkpoint(folder) or bool(_steps_in(folder))
+
+
+def _steps_in(folder: Path) -> dict[int, Path]:
+    named = ((_STEP_FOLDER.fullmatch(entry.name), entry) for entry in folder.iterdir())
+    return {int(match.group(1)): entry for match, entry in named if match and is_checkpoint(entry)}
+
+
+def _steps_of(folder: Path) -> dict[int | None, Path]:
+    """Return step -> checkpoint of one training; a lone checkpoint has what its manifest says."""
+    if is_checkpoint(folder):
+        return {read_manifest(folder).get("steps"): folder}
+    return _steps_in(folder)
+
+
+def _at_step(folder: Path, step: int | str) -> Path:
+    if step == LAST and is_checkpoint(folder):
+        return folder
+    steps = _steps_of(folder)
+    if step == LAST:
+        return steps[max(steps)]
+    if step not in steps:
+        raise InputError(not_among(f"{folder} has no step {step}", step, sorted(steps, key=str)))
+    return steps[step]
+
+
+def checkpoint_steps(source: str) -> list[int]:
+    """Return the steps at which every training in a folder (or "builtin:ppo") has a checkpoint.
+
+    Raises:
+        InputError: not a folder of checkpoints, or no step that all of them have.
+    """
+    prefix, _, name = source.rpartition(":")
+    bundled = prefix == "builtin" and name in BUNDLED
+    root = _attribute(BUNDLED[name])() if bundled else Path(source).expanduser().resolve()
+    if not root.is_dir():
+        raise InputError(_nothing_there(Path(source)))
+    trainings = [set(_steps_of(folder)) - {None} for folder, _ in _checkpoint_folders(root)]
+    shared = sorted(set.intersection(*trainings)) if trainings else []
+    if not shared:
+        raise InputError(f"{source}: no step at which every training has a checkpoint")
+    return shared
 
 
 def _refuse_repeated_seeds(name: str, policies: Sequence[Policy]) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from envs.errors import InputError
+from protocols.audit import share_seen
 from protocols.loader import load_suite, suite_names
 from protocols.pair import Pair, Suite
 
@@ -32,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"protocols: {error}", file=sys.stderr)
         return BAD_INPUT
+    except BrokenPipeError:  # the reader of our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
@@ -65,9 +69,17 @@ def _value(value: Any) -> str:
 def _audited(suite: Suite) -> str:
     lines = [_summary(suite)]
     for pair in suite:
-        proof = "equal sides" if pair.kind == "null" else "one axis, disjoint support"
-        lines.append(f"  ok  {pair.name:24} {pair.axis}: {proof}")
+        lines.append(f"  ok  {pair.name:24} {pair.axis}: {_proof(pair)}")
     return "\n".join(lines)
+
+
+def _proof(pair: Pair) -> str:
+    if pair.kind == "null":
+        return "equal sides"
+    if pair.kind == "sweep":
+        shares = ", ".join(f"{side} {share_seen(pair, side):.0%}" for side in pair.heldout)
+        return f"one axis; share that training shows: {shares}"
+    return "one axis, disjoint support"
 
 
 if __name__ == "__main__":

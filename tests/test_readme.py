@@ -20,8 +20,6 @@ QUICK = {
         ["--episodes", "4", "--pair", "hue-180"],
         {1, 3},
     ),
-    "python -m harness.evaluate --list": ([], {0}),
-    "python -m protocols show hard": ([], {0}),
     "python -m reference_agents.train --train-config base --seeds 0 1 2 --out ckpt/": (
         ["--steps", "8192"],
         {0},

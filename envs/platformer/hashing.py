@@ -35,34 +35,39 @@ def normal(bits: jax.Array) -> jax.Array:
     over the gaps between whole numbers (mean 255/512, variance 1/12). Largest distance to the
     normal distribution function: 0.004; no value lies beyond 5.1.
     """
-    ones = jax.lax.population_count(bits & U32(0xFFFFFF)).astype(jnp.float32)
-    spread = (bits >> 24).astype(jnp.float32) * (1 / 256)
+    ones = jax.lax.population_count(bits & U32(0xFFFFFF)).astype(jnp.int32)
+    spread = (bits >> 24).astype(jnp.int32).astype(jnp.float32) * (1 / 256)
     return (ones + spread - (12 + 255 / 512)) * (1 / (6 + 1 / 12) ** 0.5)
 
 
 def uniform(bits: jax.Array) -> jax.Array:
     """Turn u32 bits into f32 numbers in (0, 1) with steps of 2^-24."""
-    return ((bits >> 8).astype(jnp.float32) + 0.5) * (1 / 2**24)
+    return ((bits >> 8).astype(jnp.int32).astype(jnp.float32) + 0.5) * (1 / 2**24)
 
 
-FEW = 1.0  # mean up to which counts are drawn by exact inversion
+FEW = 1.0  # mean up to which counts are drawn by inversion
 MOST = 7  # counts that inversion distinguishes; P(more, mean FEW) is 1e-5
 
 
 def poisson(bits: jax.Array, mean: jax.Array) -> jax.Array:
     """Turn u32 bits into Poisson counts of the given mean, f32 of mean's shape.
 
-    Means up to FEW invert the distribution function exactly. Larger ones round the Cornish-Fisher
-    expansion of the Poisson quantile in a normal number (Giles, "Approximation of the inverse
-    Poisson cumulative distribution function", 2016, second order).
+    Means up to FEW invert the distribution function (up to MOST). Larger ones round the
+    Cornish-Fisher expansion of the Poisson quantile in a normal number (Giles, "Approximation of
+    the inverse Poisson cumulative distribution function", 2016, second order); its distribution
+    function is off by 0.004 at most.
     """
-    draw, few = uniform(bits), jnp.minimum(mean, FEW)
-    power = jnp.exp(-few)
-    total, count = power, jnp.zeros_like(draw)
-    for k in range(1, MOST + 1):
+    few = jnp.minimum(mean, FEW)
+    weights = [1 / math.factorial(k) for k in range(MOST + 1)]
+    whole = jnp.full_like(few, weights[-1])  # sum of few^k / k!: e^few up to 3e-5
+    for weight in reversed(weights[:-1]):
+        whole = whole * few + weight
+    draw = uniform(bits) * whole
+    power, total, count = jnp.ones_like(few), jnp.ones_like(few), jnp.zeros_like(few)
+    for weight in weights[1:]:
         count = count + jnp.where(draw > total, 1.0, 0.0)
         power = power * few
-        total = total + power * (1 / math.factorial(k))
+        total = total + power * weight
     z, root = normal(bits), jnp.sqrt(jnp.maximum(mean, FEW))
     quantile = root * root + z * root + (z * z / 6 + 1 / 3) - z * (z * z / 72 + 1 / 36) / root
     return jnp.where(mean <= FEW, count, jnp.maximum(jnp.floor(quantile), 0.0))

@@ -10,7 +10,7 @@ import pytest
 
 from envs.errors import InputError
 from harness.checkpoint import build_network, load_checkpoint, save_policy
-from harness.sources import load_policies
+from harness.sources import checkpoint_steps, load_policies
 
 FACTORY = "reference_agents.networks:patch"
 ARGUMENTS = {"num_actions": 3, "widths": [4, 4], "dense": 8}
@@ -156,3 +156,23 @@ def test_the_stated_action_mode_can_be_overridden(tmp_path):
     path = save(tmp_path / "ckpt", actions="sample")
     assert next(iter(load_policies(str(path), env=None))).actions == "sample"
     assert next(iter(load_policies(str(path), actions="greedy", env=None))).actions == "greedy"
+
+
+def test_a_training_with_several_checkpoints_gives_the_step_that_is_asked_for(tmp_path):
+    for seed in (0, 1):
+        for step in (2, 10):
+            save(tmp_path / f"seed-{seed}" / f"ppo_{step}", seed=seed, steps=step)
+    assert checkpoint_steps(str(tmp_path)) == [2, 10]
+    assert [one.steps for one in load_policies(str(tmp_path), env=None)] == [10, 10]
+    assert [one.steps for one in load_policies(str(tmp_path), env=None, step=2)] == [2, 2]
+    lone = load_policies(str(tmp_path / "seed-1" / "ppo_2"), env=None)
+    assert [one.seed for one in lone] == [1]
+    with pytest.raises(InputError, match=r"has no step 3.*\(10, 2\)|has no step 3.*\(2, 10\)"):
+        load_policies(str(tmp_path), env=None, step=3)
+
+
+def test_steps_that_only_some_trainings_have_are_not_compared(tmp_path):
+    save(tmp_path / "seed-0" / "2", seed=0, steps=2)
+    save(tmp_path / "seed-1" / "5", seed=1, steps=5)
+    with pytest.raises(InputError, match="no step at which every training has a checkpoint"):
+        checkpoint_steps(str(tmp_path))

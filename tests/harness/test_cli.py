@@ -36,6 +36,12 @@ def run(capsys, *arguments):
         (["--policy", "builtin:noop", "--suite", "smoke", "--episodes", "0"], "at least 1, got 0"),
         (["--policy", "builtin:noop", "--epsiodes", "3"], "did you mean --episodes?"),
         (["--suite", "smoke"], "--policy is missing"),
+        (["--policy", "builtin:noop", "--paper"], "--paper and --step all belong together"),
+        (["--policy", "builtin:noop", "--step", "first"], "'first' is not a number"),
+        (
+            ["--policy", "builtin:ppo", "--paper", "--step", "all", "--max-gap", "success=1"],
+            "--paper never gates",
+        ),
         (["--policy", "builtin:noop", *SMOKE, "--baseline", "no/run"], "no report 'no/run'"),
         (["--policy", "builtin:noop", *SMOKE, "--max-worsening", "success=1"], "--baseline"),
     ],
@@ -139,3 +145,22 @@ def test_the_module_runs_from_anywhere_without_a_warning(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("heldout ")
     assert "Warning" not in done.stderr
+
+
+@pytest.mark.slow
+def test_the_envelope_over_checkpoints_says_what_it_is(capsys):
+    code, out, _ = run(capsys, "--policy", "builtin:ppo", *SMOKE, "--paper", "--step", "all")
+    assert code == 0
+    assert out.startswith("envelope of 1 checkpoint (steps 1204224)")
+    assert "no evidence of a gap" in " ".join(out.split())
+
+
+@pytest.mark.slow
+def test_the_oracle_proves_that_the_puzzles_held_out_sides_are_solvable(capsys):
+    code, out, _ = run(
+        capsys, "--policy", "builtin:oracle", "--suite", "puzzle", "--episodes", 4, "--json"
+    )
+    assert code == 0
+    for pair in json.loads(out)["pairs"]:
+        success = pair["metrics"]["success"]
+        assert (success["train"]["mean"], success["heldout"]["mean"]) == (1, 1)

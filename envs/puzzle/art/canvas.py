@@ -41,8 +41,9 @@ class Dice:
 
 def hsv(hue: float, saturation: float, value: float) -> Color:
     """Return the RGB of a hue (in turns, any number), saturation and value."""
-    clip = lambda part: min(max(part, 0.0), 1.0)  # noqa: E731
-    return colorsys.hsv_to_rgb(hue % 1.0, clip(saturation), clip(value))
+    return colorsys.hsv_to_rgb(
+        hue % 1.0, *(min(max(part, 0.0), 1.0) for part in (saturation, value))
+    )
 
 
 def mix(first: Color, second: Color, share: float) -> Color:
