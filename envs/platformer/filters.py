@@ -61,18 +61,18 @@ def contrasted(planes: Planes, contrast: jax.Array, xp: ModuleType = jnp) -> Pla
 
 
 def pointwise(planes: Planes, settings: dict[str, jax.Array], xp: ModuleType = jnp) -> Planes:
-    """Apply brightness, contrast, gamma, saturation and hue, then colour temperature, in this
-    order.
+    """Apply brightness, contrast, gamma, saturation and hue, and temperature, in this order.
 
-    `settings` holds one f32 array per name in NAMES, broadcastable to the planes; `xp` is the array
-    library (numpy works without compiling anything).
+    `settings` holds one f32 array per name in NAMES, broadcastable to the planes; gamma, a power
+    per pixel, may be left out. `xp` is the array library (numpy compiles nothing).
     """
-    brightness, contrast, gamma = (settings[name] for name in NAMES[:3])
-    planes = tuple(xp.clip(plane + 100.0 * brightness, 0, 255) for plane in planes)
-    planes = contrasted(planes, contrast, xp)
-    planes = tuple(
-        xp.where(gamma == 1, plane, 255.0 * (plane / 255.0) ** gamma) for plane in planes
-    )
+    planes = tuple(xp.clip(plane + 100.0 * settings["brightness"], 0, 255) for plane in planes)
+    planes = contrasted(planes, settings["contrast"], xp)
+    if "gamma" in settings:
+        gamma = settings["gamma"]
+        planes = tuple(
+            xp.where(gamma == 1, plane, 255.0 * (plane / 255.0) ** gamma) for plane in planes
+        )
     planes = _hue_and_saturation(planes, settings["hue_shift"], settings["saturation"], xp)
     return _temperature(planes, settings["color_temp"], xp)
 

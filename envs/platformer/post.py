@@ -97,7 +97,8 @@ def _filters(look: Look, words, noise: Noise, settings: Values, scene: Scene, al
         words = _pixelate(words, look.pixelate, always)
     planes = unpack(words, deep=True)
     if look.pointwise == "pixels":
-        planes = filters.pointwise(planes, settings)
+        used = [name for name in filters.NAMES if name != "gamma" or look.gamma]
+        planes = filters.pointwise(planes, {name: settings[name] for name in used})
     if look.tone:
         planes = _mixed(planes, noise.mix)
     if look.blur:

@@ -5,9 +5,12 @@ import os
 import subprocess
 import sys
 
+import jax
+import numpy as np
 import pytest
 
 from harness import cli
+from harness.checkpoint import build_network, save_policy
 
 SMOKE = ["--suite", "smoke", "--episodes", "4"]
 
@@ -147,12 +150,29 @@ def test_the_module_runs_from_anywhere_without_a_warning(tmp_path):
     assert "Warning" not in done.stderr
 
 
+def save_small_policy(path, steps):
+    """An untrained network of a few weights, at full resolution."""
+    arguments = {"num_actions": 8, "pool": 8, "widths": [4], "dense": 4}
+    network = build_network("reference_agents.networks:patch", arguments)
+    shown = np.zeros((1, 128, 128, 3), np.uint8)
+    params = jax.jit(network.init)(jax.random.key(steps), shown)["params"]
+    save_policy(
+        path, params, "reference_agents.networks:patch", arguments, observations=shown,
+        num_actions=8, steps=steps,
+    )  # fmt: skip
+
+
 @pytest.mark.slow
-def test_the_envelope_over_checkpoints_says_what_it_is(capsys):
-    code, out, _ = run(capsys, "--policy", "builtin:ppo", *SMOKE, "--paper", "--step", "all")
+def test_the_envelope_over_checkpoints_says_what_it_is(capsys, tmp_path):
+    for steps in (100, 200):
+        save_small_policy(tmp_path / "seed-0" / f"step-{steps}", steps)
+    code, out, _ = run(
+        capsys, "--policy", tmp_path, *SMOKE, "--paper", "--step", "all", "--out", tmp_path / "runs"
+    )
     assert code == 0
-    assert out.startswith("envelope of 1 checkpoint (steps 1204224)")
+    assert out.startswith("envelope of 2 checkpoints (steps 100, 200)")
     assert "no evidence of a gap" in " ".join(out.split())
+    assert sorted(entry.name for entry in (tmp_path / "runs").iterdir()) == ["step-100", "step-200"]
 
 
 @pytest.mark.slow
