@@ -15,7 +15,10 @@ README = (ROOT / "README.md").read_text()
 # Set-up commands are what CI itself does.
 SET_UP = ("git clone", "pip install", "python -m pytest")
 QUICK = {
-    "python -m harness.evaluate --policy builtin:ppo --suite hard": (["--episodes", "4"], {0}),
+    "python -m harness.evaluate --policy builtin:ppo --suite hard": (
+        ["--episodes", "4", "--pair", "red-ground"],
+        {0},
+    ),
     "python -m harness.evaluate --policy builtin:ppo --suite hard --max-gap success=0.10": (
         ["--episodes", "4", "--pair", "hue-180"],
         {1, 3},
@@ -71,3 +74,10 @@ def test_the_python_examples_run(tmp_path):
 
 def test_the_readme_stays_short():
     assert len(README.splitlines()) < 200
+
+
+def test_the_output_shown_is_the_recorded_report():
+    from harness import load_report
+
+    shown = re.search(r"```text\n(.*?)```", README, re.DOTALL).group(1)
+    assert shown.strip() == str(load_report(ROOT / "results" / "hard-ppo")).strip()
