@@ -103,20 +103,23 @@ def save_policy(
         "versions": {name: metadata.version(name) for name in _PACKAGES},
         "notes": dict(notes or {}),
     }
+    _write(path, manifest, params, {"observations": observations, "logits": logits, "value": value})
+    return path
+
+
+def _write(path: Path, manifest: Mapping[str, Any], params: Any, golden: Mapping[str, Any]) -> None:
+    """Write a checkpoint folder beside its place, then move it there in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as scratch:
         made = Path(scratch) / "made"
         made.mkdir()
         _write_weights(made / "params", params)
-        np.savez_compressed(
-            made / "golden.npz", observations=observations, logits=logits, value=value
-        )
+        np.savez_compressed(made / "golden.npz", **golden)
         text = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False)
         (made / "manifest.json").write_text(text + "\n", encoding="utf-8")
         if path.exists():
             os.rename(path, Path(scratch) / "replaced")
         os.rename(made, path)
-    return path
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

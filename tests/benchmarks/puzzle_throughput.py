@@ -1,7 +1,7 @@
 """Throughput of the sliding puzzle, side by side with the `sliding-puzzles` package in one run.
 
-    python -m venv /tmp/peer && /tmp/peer/bin/pip install sliding-puzzles
-    python tests/benchmarks/puzzle_throughput.py --peer /tmp/peer/bin/python
+    python -m venv peer && peer/bin/pip install sliding-puzzles
+    python tests/benchmarks/puzzle_throughput.py --peer peer/bin/python
 
 Both sides play uniformly random actions, reset every episode that ends, and read all of every
 observation (its maximum). Our lanes start at random times of an episode, so that resets are spread
