@@ -12,6 +12,8 @@ from envs.platformer.art import backgrounds, sprites
 from envs.platformer.art.__main__ import save
 from envs.platformer.art.digest import assets_digest, pixels
 
+pytestmark = pytest.mark.slow
+
 ASSETS = Path(art.__file__).parent.parent / "assets"
 NAMES = [f"bg-{number:03d}.png" for number in range(1, 129)]
 

@@ -15,6 +15,8 @@ from platformer_helpers import BASE, GOLDEN, built, config, play, start
 from envs.platformer import level
 from envs.platformer.dynamics import Dynamics
 
+pytestmark = pytest.mark.slow
+
 
 def test_golden_trajectories_are_reproduced_exactly():
     golden = np.load(GOLDEN / "platformer.npz")

@@ -20,6 +20,8 @@ from envs.platformer import PlatformerConfig
 from envs.platformer.sprites import bundled_skins
 from envs.tools import describe, throughput
 
+pytestmark = pytest.mark.slow
+
 DECLARED = {path: (spec, value) for path, spec, value in parameters.walk(PlatformerConfig)}
 # Values for parameters whose other end or switch would not show anything.
 MOVED = {

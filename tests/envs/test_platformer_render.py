@@ -28,6 +28,8 @@ from envs.palettes import SHAPE
 from envs.platformer import PlatformerConfig, images, npc, scene, sprites
 from envs.platformer.scene import FIRST_DISTRACTOR
 
+pytestmark = pytest.mark.slow
+
 FRAMES = dict(np.load(GOLDEN / "platformer_frames.npz"))
 OTHER_SENSE = ("triangle", "polygon", "star")  # turned the other way than all other shapes there
 

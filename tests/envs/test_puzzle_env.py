@@ -15,6 +15,8 @@ from envs.errors import InputError
 from envs.puzzle import observations
 from envs.puzzle.dynamics import Dynamics
 
+pytestmark = pytest.mark.slow
+
 CONFIGS = {
     "published": {},
     "large": {"height": 4, "width": 5, "reward": "code", "max_steps": 6, "images": {"pool": 3}},

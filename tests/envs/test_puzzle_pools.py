@@ -12,6 +12,8 @@ from envs import PuzzleConfig
 from envs.errors import InputError
 from envs.puzzle import art, folder, pools
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory, monkeypatch):

@@ -8,6 +8,8 @@ from simulated_runs import simulated
 from harness import evaluate
 from harness.gate import Rule
 
+pytestmark = pytest.mark.slow
+
 GAPS = ("seed-dependent", "consistent-gap", "gap-within-spread", "checkpoint-gap")
 
 

@@ -11,6 +11,8 @@ from harness.errors import RunError
 from harness.policy import policy
 from harness.rollout import lanes_per_block, play
 
+pytestmark = pytest.mark.slow
+
 LANES = lanes_per_block()
 
 

@@ -23,6 +23,8 @@ from envs import InputError, PlatformerConfig
 from envs.keys import training_key
 from reference_agents import networks, ppo
 
+pytestmark = pytest.mark.slow
+
 QUICK = ppo.PPOConfig(
     steps=6_400, num_envs=16, rollout=16, epochs=4, minibatch=64, learning_rate=1e-2,
     gamma=0.9, reward_scale=1.0,

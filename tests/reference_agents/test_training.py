@@ -16,6 +16,8 @@ from envs.errors import InputError
 from harness.checkpoint import load_checkpoint, read_manifest
 from reference_agents import networks, ppo, train, training
 
+pytestmark = pytest.mark.slow
+
 CONFIG = ppo.PPOConfig(
     steps=1_024, num_envs=8, rollout=16, epochs=2, minibatch=32, reward_scale=1.0
 )
