@@ -25,7 +25,16 @@ exit codes:
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, with the nearest option."""
+    """A command of the harness: says what is wrong in one line, with the nearest option."""
+
+    def __init__(self, command: str, description: str) -> None:
+        super().__init__(
+            prog=f"python -m harness.{command}",
+            description=description,
+            epilog=EXIT_CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
 
     def error(self, message: str) -> NoReturn:
         from envs.errors import nearest
@@ -40,13 +49,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = Parser(
-        prog="python -m harness.evaluate",
-        description="Evaluate a policy on training and held-out configurations.",
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = Parser("evaluate", "Evaluate a policy on training and held-out configurations.")
     add = parser.add_argument
     add("--policy", help="checkpoint folder, folder of seed-<k>, module:attr, file.py:attr, "
         "or builtin:ppo|random|noop|right|right-jump|oracle|greedy-manhattan")  # fmt: skip

@@ -16,7 +16,7 @@ import numpy as np
 
 from envs.errors import InputError, not_among
 from harness.blocks import Block, count, interval, short
-from harness.cli import EXIT_CODES, Parser, guarded
+from harness.cli import Parser, guarded
 from harness.errors import COMPLETE
 from harness.judging import metric_of
 from harness.result import PairResult, Report
@@ -155,15 +155,7 @@ def _shown(found: PolicyComparison, one: Comparison) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    import argparse
-
-    parser = Parser(
-        prog="python -m harness.compare",
-        description=__doc__,
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = Parser("compare", __doc__)
     parser.add_argument("first", metavar="A", help="a run folder, or its report.json")
     parser.add_argument("second", metavar="B", help="another one")
     parser.add_argument("--metric", help="default: the primary metric")

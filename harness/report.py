@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cli import EXIT_CODES, Parser, guarded
+from harness.cli import Parser, guarded
 from harness.errors import COMPLETE, FAILED
 
 FORMATS = ("table", "markdown", "json")
@@ -21,15 +21,7 @@ FORMATS = ("table", "markdown", "json")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    import argparse
-
-    parser = Parser(
-        prog="python -m harness.report",
-        description=__doc__,
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = Parser("report", __doc__)
     parser.add_argument("run", nargs="*", help="a run folder, or its report.json")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument("--scores", type=Path, metavar="CSV",
