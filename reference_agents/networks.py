@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 import flax.linen as nn
@@ -58,20 +59,25 @@ class PatchNet(nn.Module):
         return max_pool(obs, self.pool)
 
     def __call__(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return self.judge(self.compact(obs))
+        return self.judge(self._apart(self.compact, obs))
 
     @nn.compact
     def judge(self, pooled: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return (logits f32[..., A], value f32[...]) of pooled pictures."""
-        batch = pooled.shape[:-3]
-        x = patches(pooled.reshape(-1, *pooled.shape[-3:]), self.size)
-        x = nn.relu(_layer(self.widths[0], "embed")(x.astype(jnp.float32) / 255.0))
+        batch, merges = pooled.shape[:-3], len(self.widths) - 1
+        pooled = pooled.reshape(-1, *pooled.shape[-3:])
+        cut = self._apart(lambda x: patches(x, self.size, merges), pooled)
+        x = nn.relu(_layer(self.widths[0], "embed")(cut.astype(jnp.float32) / 255.0))
         for i, width in enumerate(self.widths[1:]):
-            x = nn.relu(_layer(width, f"merge{i}")(patches(x, 2)))
+            x = x.reshape(x.shape[0], -1, 4 * x.shape[-1])
+            x = nn.relu(_layer(width, f"merge{i}")(x))
         x = _layer(self.dense, "dense")(x.reshape(x.shape[0], -1))
         # Without it a third of the units die while the value is still far off.
         x = nn.relu(nn.LayerNorm(name="norm")(x))
         return _heads(x, self.num_actions, batch)
+
+    def _apart(self, function: Callable, x: jax.Array) -> jax.Array:
+        return function(x) if self.is_initializing() else apart(function, x, self.variables)
 
 
 class NatureNet(nn.Module):
@@ -119,13 +125,35 @@ def max_pool(obs: jax.Array, factor: int) -> jax.Array:
     return obs
 
 
-def patches(x: jax.Array, size: int) -> jax.Array:
-    """Cut [B, H, W, C] into patches, [B, H / size, W / size, size * size * C]; drops the rest."""
+def apart(function: Callable, x: Any, weights: Any) -> Any:
+    """Return `function(x)`, computed on its own and not inside the operation that reads it.
+
+    Fused into the gather of patches, drawing and pooling a picture costs a CPU two thirds of a step:
+    every pixel is then drawn once for each patch row that might need it. The CPU compiler drops
+    barriers before it fuses, but keeps a branch whose condition depends on `weights`.
+    """
+    true = jax.tree.leaves(weights)[0].ravel()[0] < jnp.inf
+    nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(function, x))
+    return jax.lax.cond(true, function, lambda _: nothing, x)
+
+
+def patches(x: jax.Array, size: int, merges: int = 0) -> jax.Array:
+    """Cut [B, H, W, C] into patches, [B, patches, size * size * C]; drops what is left over.
+
+    Patches that are merged two by two, `merges` times, follow each other, so that merging them is a
+    reshape: all moving of pixels happens once, here, on bytes.
+    """
     batch, height, width, channels = x.shape
-    rows, columns = height // size, width // size
-    x = x[:, : rows * size, : columns * size]
-    x = x.reshape(batch, rows, size, columns, size, channels).transpose(0, 1, 3, 2, 4, 5)
-    return x.reshape(batch, rows, columns, size * size * channels)
+    whole = size << merges
+    rows, columns = height // whole, width // whole
+    x = x[:, : rows * whole, : columns * whole]
+    halves = (2,) * merges
+    x = x.reshape(batch, rows, *halves, size, columns, *halves, size * channels)
+    first, second = 1, 3 + merges  # axes of the row and the column of the largest square
+    inside = [axis + i for i in range(1, merges + 1) for axis in (first, second)]
+    last = [2 + merges, second + merges + 1]  # rows of pixels in a patch, and a row's bytes
+    x = x.transpose(0, first, second, *inside, *last)
+    return x.reshape(batch, -1, size * size * channels)
 
 
 def _layer(width: int, name: str, gain: float = HIDDEN_GAIN) -> nn.Dense:

@@ -25,6 +25,7 @@ import optax
 from envs.core import Env
 from envs.errors import InputError
 from envs.keys import named_key
+from reference_agents.networks import apart
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def collect(
     keys = jax.random.split(named_key(key, "actions"), config.rollout)
 
     def look(states):
-        obs = network.compact(observe(env, states, params))
+        obs = apart(lambda s: network.compact(observe(env, s, params)), states, state.weights)
         return obs, *network.apply(state.weights, obs, method="judge")
 
     def step(carry, key):
@@ -230,7 +231,7 @@ def update(
 
     def minibatch(carry, chosen):
         weights, optimizer_state = carry
-        batch = jax.tree.map(lambda x: x[chosen], flat)
+        batch = apart(lambda i: jax.tree.map(lambda x: x[i], flat), chosen, weights)
         gradient = jax.grad(loss)(weights, task, batch, config.entropy * remaining)
         change, optimizer_state = rule.update(gradient, optimizer_state, weights)
         return (optax.apply_updates(weights, change), optimizer_state), None

@@ -21,6 +21,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     # JAX takes a second to import: --help and misspelt options must not wait for it.
     from envs.errors import InputError
+    from harness.splits import trained_for
     from reference_agents.training import train_seed, training_task
 
     command = shlex.join(["python", "-m", "reference_agents.train", *(argv or sys.argv[1:])])
@@ -28,6 +29,7 @@ def main(argv: list[str] | None = None) -> int:
         task, params, side = training_task(
             arguments.train_config, arguments.network, arguments.steps
         )
+        side = trained_for(side, arguments.split)
         for seed in dict.fromkeys(arguments.seeds):
             train_seed(
                 task, params, side, seed, arguments.out, network=arguments.network,
@@ -58,6 +60,8 @@ def _parser() -> argparse.ArgumentParser:
         help="environment steps per seed (1.2 million)",
     )
     add("--network", choices=NETWORKS, default=NETWORKS[0], help="which network (%(default)s)")
+    add("--split", type=Path, metavar="FILE",
+        help="the split frozen for this training (python -m protocols freeze)")  # fmt: skip
     add("--fresh", action="store_true", help="start over instead of going on where a run stopped")
     return parser
 

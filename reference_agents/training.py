@@ -17,7 +17,8 @@ import numpy as np
 from envs.core import Config
 from envs.errors import InputError
 from envs.keys import training_key
-from harness.checkpoint import is_checkpoint, read_manifest, save_policy
+from harness.checkpoint import read_manifest, save_policy
+from harness.layout import is_checkpoint
 from protocols import load_train_config
 from reference_agents import networks, ppo
 from reference_agents.resume import load_state, read_facts, save_state

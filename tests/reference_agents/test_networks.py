@@ -57,8 +57,19 @@ def test_a_wall_of_one_pixel_survives_pooling():
 def test_patches_are_cut_where_they_lie():
     x = np.arange(2 * 9 * 8 * 3).reshape(2, 9, 8, 3)
     cut = np.asarray(networks.patches(jnp.asarray(x), 4))
-    assert cut.shape == (2, 2, 2, 48)
-    np.testing.assert_array_equal(cut[1, 1, 0], x[1, 4:8, 0:4].reshape(-1))
+    assert cut.shape == (2, 4, 48)
+    np.testing.assert_array_equal(cut[1, 2], x[1, 4:8, 0:4].reshape(-1))
+
+
+def test_patches_that_will_be_merged_follow_each_other():
+    x = np.arange(2 * 17 * 40 * 3).reshape(2, 17, 40, 3)
+    cut = np.asarray(networks.patches(jnp.asarray(x), 2, merges=2))
+    assert cut.shape == (2, 2 * 5 * 16, 12)
+    # Patch 16 starts the second square of eight pixels. Inside, the bits of a patch's number are row
+    # and column of its half, then row and column of its quarter.
+    square = x[1, 0:8, 8:16]
+    np.testing.assert_array_equal(cut[1, 16 + 0b0110], square[2:4, 4:6].reshape(-1))
+    np.testing.assert_array_equal(cut[1, 16 + 0b1101], square[4:6, 6:8].reshape(-1))
 
 
 @pytest.mark.parametrize("make", [small, lambda: networks.nature(5)])
