@@ -128,12 +128,13 @@ def max_pool(obs: jax.Array, factor: int) -> jax.Array:
 def apart(function: Callable, x: Any, weights: Any) -> Any:
     """Return `function(x)`, computed on its own and not inside the operation that reads it.
 
-    Fused into the gather of patches, drawing and pooling a picture costs a CPU two thirds of a step:
-    every pixel is then drawn once for each patch row that might need it. The CPU compiler drops
-    barriers before it fuses, but keeps a branch whose condition depends on `weights`.
+    Fused into the gather of patches, drawing and pooling a picture costs a CPU two thirds of a
+    step. Its compiler drops barriers before it fuses, but keeps a branch whose condition it cannot
+    know; a weight is always below infinity.
     """
     true = jax.tree.leaves(weights)[0].ravel()[0] < jnp.inf
-    nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(function, x))
+    shapes = jax.eval_shape(function, x)
+    nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
     return jax.lax.cond(true, function, lambda _: nothing, x)
 
 

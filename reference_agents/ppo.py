@@ -25,6 +25,7 @@ import optax
 from envs.core import Env
 from envs.errors import InputError
 from envs.keys import named_key
+from reference_agents.augment import augment
 from reference_agents.networks import apart
 
 
@@ -75,6 +76,7 @@ class Task(NamedTuple):
     env: Env
     network: nn.Module  # see `networks`
     config: PPOConfig
+    augment: str | None = None  # a name in `augment.AUGMENTATIONS`
 
 
 class TrainState(NamedTuple):
@@ -148,16 +150,20 @@ def collect(
     task: Task, root: jax.Array, key: jax.Array, state: TrainState, params: Any
 ) -> tuple[TrainState, Rollout, jax.Array, Finished]:
     """Act for one rollout. Returns the new state, what was seen, V of what comes next, f32[N]."""
-    env, network, config = task
+    env, network, config, _ = task
     keys = jax.random.split(named_key(key, "actions"), config.rollout)
 
-    def look(states):
-        obs = apart(lambda s: network.compact(observe(env, s, params)), states, state.weights)
+    def look(states, key):
+        def draw(states):
+            pictures = observe(env, states, params)
+            return network.compact(augment(task.augment, named_key(key, "augment"), pictures))
+
+        obs = apart(draw, states, state.weights)
         return obs, *network.apply(state.weights, obs, method="judge")
 
     def step(carry, key):
         states, episodes, returns = carry
-        obs, logits, value = look(states)
+        obs, logits, value = look(states, key)
         action = jax.random.categorical(key, logits)
         states, outcome = jax.vmap(env.step, (0, 0, None))(states, action, params)
         ended = outcome.terminated | outcome.truncated
@@ -166,7 +172,8 @@ def collect(
         finished = Finished(ended.sum(), (returns * ended).sum(), (metric * ended).sum())
 
         def start_anew(states):
-            cut_value = look(states)[2] * (outcome.truncated & ~outcome.terminated)
+            value = look(states, named_key(key, "end"))[2]
+            cut_value = value * (outcome.truncated & ~outcome.terminated)
             return _where(ended, _fresh_episodes(task, root, episodes, params), states), cut_value
 
         # Most steps end no episode, and drawing levels and pictures for nothing is not free.
@@ -183,7 +190,7 @@ def collect(
     carry = state.envs, state.episodes, state.returns
     (states, episodes, returns), (rollout, finished) = jax.lax.scan(step, carry, keys)
     state = state._replace(envs=states, episodes=episodes, returns=returns)
-    return state, rollout, look(states)[2], jax.tree.map(lambda x: x.sum(0), finished)
+    return state, rollout, look(states, key)[2], jax.tree.map(lambda x: x.sum(0), finished)
 
 
 def gae(rollout: Rollout, last_value: jax.Array, gamma: float, gae_lambda: float) -> jax.Array:
