@@ -1,4 +1,10 @@
-"""The bundled environments: latent dynamics, rendering and parameters."""
+"""The bundled environments: latent dynamics, rendering and parameters.
+
+`envs.gymnasium(env, params, ...)` and `envs.gymnax(env, params)` hand a side to other trainers.
+"""
+
+import importlib
+from typing import Any
 
 from envs.contract import check_env
 from envs.core import Config, Env, Metric, Outcome
@@ -18,4 +24,13 @@ __all__ = [
     "PlatformerConfig",
     "PuzzleConfig",
     "check_env",
+    "gymnasium",
+    "gymnax",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load an adapter when it is asked for: Gymnasium need not be installed."""
+    if name in ("gymnasium", "gymnax"):
+        return importlib.import_module(f"envs.adapters.{name}").make
+    raise AttributeError(f"module 'envs' has no attribute {name!r}")

@@ -15,21 +15,35 @@ if TYPE_CHECKING:
     from harness import evaluate as evaluate
     from harness.checkpoint import save_policy as save_policy
     from harness.errors import RunError as RunError
+    from harness.observations import Obs as Obs
     from harness.policy import Policy as Policy
     from harness.policy import policy as policy
+    from harness.pytorch import torch_policy as torch_policy
     from harness.result import Report as Report
     from harness.stored import load_report as load_report
 
 _PUBLIC = {
+    "Obs": "harness.observations",
     "Policy": "harness.policy",
     "Report": "harness.result",
     "RunError": "harness.errors",
     "load_report": "harness.stored",
     "policy": "harness.policy",
     "save_policy": "harness.checkpoint",
+    "torch_policy": "harness.pytorch",
 }
 
-__all__ = ["Policy", "Report", "RunError", "evaluate", "load_report", "policy", "save_policy"]
+__all__ = [
+    "Obs",
+    "Policy",
+    "Report",
+    "RunError",
+    "evaluate",
+    "load_report",
+    "policy",
+    "save_policy",
+    "torch_policy",
+]
 
 
 class _Siblings:
@@ -40,11 +54,12 @@ class _Siblings:
 
     root = Path(__file__).resolve().parent.parent
     names = ("envs", "protocols", "reference_agents")
+    hidden: frozenset[str] = frozenset()  # while a user's file is imported that has its own
 
     @classmethod
     def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:
         del path, target
-        if name not in cls.names:
+        if name not in cls.names or name in cls.hidden:
             return None
         folder = cls.root / name
         return importlib.util.spec_from_file_location(

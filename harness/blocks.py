@@ -117,7 +117,7 @@ def sweep(result: PairResult) -> Block | None:
     name = result.pair.metric
     if name not in result.doses:
         return None
-    from protocols.audit import share_seen
+    from protocols.audit import dose_seen
 
     curve, metric = result.doses[name], result.results[name].metric
     train = result.results[name].train.mean or 0.0
@@ -126,9 +126,11 @@ def sweep(result: PairResult) -> Block | None:
         band = curve.band[at] if curve.band else None
         gap = float(curve.gaps[at])
         shown = interval(band, metric) if band else number(gap, metric)
-        seen = f"{share_seen(result.pair, side):.0%}".replace("%", " %")
+        seen = f"{dose_seen(result.pair, side):.0%}".replace("%", " %")
+        added = "+" if at and result.pair.cumulative else ""  # to all doses above
         heldout = number(train - metric.sign * gap, metric)
-        rows.append([side if f"{dose:g}" == side else f"{side} ({dose:g})", seen, heldout, shown])
+        label = side if f"{dose:g}" == side else f"{added}{side} ({dose:g})"
+        rows.append([label, seen, heldout, shown])
     what = result.pair.parameter or "dose"
     headers = [f"sweep {short(result.name)} ({what})", "seen", name, "gap [joint band]"]
     return Block(headers, rows, "lrrr", _slope_and_half(result))

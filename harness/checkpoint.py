@@ -3,18 +3,20 @@
 ```
 <path>/manifest.json     factory, arguments, observation, training side, seed, steps, versions
 <path>/params/           the weights, an Orbax checkpoint
+<path>/collections/      what else the network needs, such as observation statistics, where it does
 <path>/golden.npz        observations and the network's outputs for them, checked on loading
 ```
 
-A factory is `module:attr`. Called with the manifest's arguments it returns a network: an object
-with `init(key, observation) -> variables` and `apply(variables, observation) -> (logits, value)`,
-such as a Flax module. Only factories of this project are called because a checkpoint names them.
+A factory is `module:attr` or `file.py:attr`. Called with the manifest's arguments it returns a
+network: an object with `init(key, observation) -> variables` and
+`apply(variables, observation) -> logits` or `(logits, value)`, such as a Flax module. Only
+factories of this project are called because a checkpoint names them; any other is called where the
+user says so.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import tempfile
@@ -27,11 +29,17 @@ from typing import Any
 
 import numpy as np
 
-from envs.errors import InputError
+from envs.errors import InputError, not_among
+from harness.fitting import WHOLE, fit
+from harness.importing import attribute
+from harness.splits import trained_for
+from harness.weights import add_leaves, leaves_of, read_orbax
 
 FORMAT = "heldout-policy"
 VERSION = 1
 ACTIONS = ("sample", "greedy")
+# How the checkpoint of a training was chosen; the last one is an upper bound, and no evidence.
+CHECKPOINT_RULES = ("last", "best-on-train", "fixed", "best-on-heldout")
 TRUSTED = "reference_agents."  # prefix of the modules whose factories a checkpoint may name
 GOLDEN_TOLERANCE = 1e-3  # on outputs; another CPU may round differently
 _PACKAGES = ("heldout", "jax", "flax", "orbax-checkpoint", "numpy")
@@ -44,7 +52,7 @@ class Checkpoint:
     path: Path
     manifest: Mapping[str, Any]
     network: Any  # what the factory returned
-    variables: Any  # {"params": weights}, NumPy arrays
+    variables: Any  # {"params": weights} and other collections, NumPy arrays
     fingerprint: str  # sha256 over factory, arguments and every leaf
 
 
@@ -61,13 +69,18 @@ def save_policy(
     seed: int = 0,
     steps: int | None = None,
     notes: Mapping[str, Any] | None = None,
+    split: Mapping[str, Any] | str | os.PathLike | None = None,
+    collections: Mapping[str, Any] | None = None,
+    checkpoint_rule: str | None = None,
+    algorithm: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a checkpoint folder that `python -m harness.evaluate --policy PATH` understands.
 
     Args:
         path: the folder to create; an existing checkpoint there is replaced in one step.
         params: the weights, a pytree of arrays (without Flax's outer {"params": ...}).
-        factory: "module:attr" of the function that builds the network.
+        factory: "module:attr" or "file.py:attr" of the function that builds the network. Whoever
+            opens a checkpoint with a factory of your own names it again: --apply file.py:attr.
         arguments: keyword arguments of the factory, plain JSON data.
         observations: u8[N, H, W, C], a few observations; the network's outputs for them are stored
             and compared whenever the checkpoint is opened.
@@ -77,43 +90,76 @@ def save_policy(
         seed: the training seed.
         steps: environment steps of training.
         notes: anything else worth keeping (JSON data).
+        split: the split that was frozen before the training (`python -m protocols freeze`), a file
+            or its content; evaluations say whether they play it.
+        collections: the network's other variables, such as {"batch_stats": ...} or observation
+            statistics; frozen from here on.
+        checkpoint_rule: how this checkpoint was chosen among those of its training: "last",
+            "best-on-train", "fixed" (a step fixed beforehand) or "best-on-heldout" (never
+            evidence). Training seeds are comparable only under one rule.
+        algorithm: the configuration of the training apart from its seed (JSON data); trainings that
+            differ in it are no seeds of one algorithm.
 
     Returns:
         The absolute path of the folder.
+
+    Raises:
+        InputError: an unknown choice, or a factory that returns no network.
     """
     import jax
 
-    if actions not in ACTIONS:
-        raise InputError(f"actions: {actions!r} is not one of {', '.join(ACTIONS)}")
+    _check_choices(actions, checkpoint_rule)
     path = Path(path).expanduser().resolve()
     network = build_network(factory, arguments or {})
-    params = jax.tree.map(np.asarray, params)
-    logits, value = _outputs(network, params, observations)
+    variables = jax.tree.map(np.asarray, {"params": params, **(collections or {})})
+    outputs = _outputs(network, variables, observations)
     manifest = {
         "format": FORMAT,
         "version": VERSION,
-        "factory": factory,
+        "factory": _without_folder(factory),
         "arguments": dict(arguments or {}),
         "observation": {"shape": list(observations.shape[1:]), "dtype": str(observations.dtype)},
         "num_actions": num_actions,
         "actions": actions,
-        "train": dict(train or {}),
+        "train": trained_for(train, split),
         "seed": seed,
         "steps": steps,
         "versions": {name: metadata.version(name) for name in _PACKAGES},
         "notes": dict(notes or {}),
+        "collections": sorted(collections or {}),
+        "checkpoint_rule": checkpoint_rule,
+        "algorithm": dict(algorithm) if algorithm is not None else None,
     }
-    _write(path, manifest, params, {"observations": observations, "logits": logits, "value": value})
+    _write(path, manifest, variables, {"observations": observations, **outputs})
     return path
 
 
-def _write(path: Path, manifest: Mapping[str, Any], params: Any, golden: Mapping[str, Any]) -> None:
+def _check_choices(actions: str, checkpoint_rule: str | None) -> None:
+    if actions not in ACTIONS:
+        raise InputError(f"actions: {actions!r} is not one of {', '.join(ACTIONS)}")
+    if checkpoint_rule not in (None, *CHECKPOINT_RULES):
+        problem = f"no checkpoint rule {checkpoint_rule!r}"
+        raise InputError(not_among(problem, checkpoint_rule, CHECKPOINT_RULES))
+
+
+def _without_folder(factory: str) -> str:
+    """A file is known by its name: where it lay on the machine that trained says nothing here."""
+    place, _, name = factory.rpartition(":")
+    return f"{Path(place).name}:{name}" if place.endswith(".py") else factory
+
+
+def _write(
+    path: Path, manifest: Mapping[str, Any], variables: Mapping[str, Any], golden: Mapping[str, Any]
+) -> None:
     """Write a checkpoint folder beside its place, then move it there in one step."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as scratch:
         made = Path(scratch) / "made"
         made.mkdir()
-        _write_weights(made / "params", params)
+        _write_weights(made / "params", variables["params"])
+        collections = {name: tree for name, tree in variables.items() if name != "params"}
+        if collections:
+            _write_weights(made / "collections", collections)
         np.savez_compressed(made / "golden.npz", **golden)
         text = json.dumps(manifest, indent=2, sort_keys=True, allow_nan=False)
         (made / "manifest.json").write_text(text + "\n", encoding="utf-8")
@@ -156,17 +202,26 @@ def load_checkpoint(path: str | os.PathLike) -> Checkpoint:
     manifest = read_manifest(path)
     _check_trusted(path, manifest["factory"])
     network = build_network(manifest["factory"], manifest["arguments"])
-    params = _read_weights(path / "params")
-    spec = manifest["observation"]
-    _check_fit(path, network, params, np.zeros(spec["shape"], spec["dtype"]))
-    _check_golden(path, network, params)
-    fingerprint = _fingerprint(manifest, params)
-    return Checkpoint(path, manifest, network, {"params": params}, fingerprint)
+    stored = read_variables(path, manifest)
+    variables = _fitted(path, network, stored, manifest["observation"])
+    check_golden(path, network, variables)
+    return Checkpoint(path, manifest, network, variables, fingerprint(manifest, stored))
 
 
-def is_checkpoint(path: Path) -> bool:
-    """Return whether `path` is a folder written by `save_policy`."""
-    return (path / "manifest.json").is_file() and (path / "params").is_dir()
+def read_variables(path: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return {"params": weights} and the network's other collections, as they were saved.
+
+    Raises:
+        InputError: a part that the manifest declares is missing.
+    """
+    variables = {"params": read_orbax(path / "params")}
+    declared = manifest.get("collections") or []
+    if declared:
+        variables |= read_orbax(path / "collections")
+    missing = [name for name in declared if name not in variables]
+    if missing:
+        raise InputError(f"{path}: its manifest declares {', '.join(missing)}, which is missing")
+    return variables
 
 
 def build_network(factory: str, arguments: Mapping[str, Any]) -> Any:
@@ -177,25 +232,31 @@ def build_network(factory: str, arguments: Mapping[str, Any]) -> Any:
 
 @lru_cache(maxsize=64)
 def _cached_network(factory: str, arguments: str) -> Any:
-    module, _, attribute = factory.partition(":")
+    function = attribute(factory)
     try:
-        function = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"no policy factory {factory!r} ({error})") from None
-    return function(**json.loads(arguments))
+        network = function(**json.loads(arguments))
+    except TypeError as error:
+        raise InputError(f"policy factory {factory!r} cannot be called so: {error}") from error
+    if not (hasattr(network, "init") and hasattr(network, "apply")):
+        made = type(network).__name__
+        raise InputError(f"policy factory {factory!r} returned a {made}, not a network")
+    return network
 
 
 def _check_trusted(path: Path, factory: str) -> None:
     if not str(factory).startswith(TRUSTED):
         raise InputError(
             f"{path}: its manifest names the factory {factory!r}, which is not one of ours; "
-            "say that it may run: --apply module:attr"
+            f"say that it may run: --apply {factory if ':' in str(factory) else 'module:attr'}"
         )
 
 
-def _outputs(network: Any, params: Any, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    logits, value = _compiled(network)({"params": params}, observations)
-    return np.asarray(logits, np.float32), np.asarray(value, np.float32)
+def _outputs(network: Any, variables: Any, observations: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the logits of observations and, where the network gives them, their values."""
+    given = _compiled(network)(variables, observations)
+    logits, *rest = given if isinstance(given, (tuple, list)) else [given]
+    named = {"logits": logits, "value": rest[0]} if rest else {"logits": logits}
+    return {name: np.asarray(output, np.float32) for name, output in named.items()}
 
 
 @lru_cache(maxsize=64)
@@ -218,80 +279,65 @@ def _write_weights(path: Path, params: Any) -> None:
         marker.write_text("complete\n")
 
 
-def _read_weights(path: Path) -> Any:
-    """Return the weights as NumPy arrays, wherever and on whatever devices they were saved."""
-    import jax
-    import orbax.checkpoint as ocp
-
-    if not path.is_dir():
-        raise InputError(f"{path}: there is no such folder of weights")
-    try:
-        with ocp.PyTreeCheckpointer() as reader:
-            tree = reader.metadata(path).item_metadata.tree
-            plain = jax.tree.map(lambda _: ocp.RestoreArgs(restore_type=np.ndarray), tree)
-            return reader.restore(path, restore_args=plain)
-    except (OSError, ValueError, KeyError, AttributeError) as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{path}: not a complete Orbax checkpoint ({first})") from None
-
-
-def _leaves(tree: Any) -> dict[str, str]:
-    """Return {path: "dtype[shape]"} of every leaf."""
+def _fitted(path: Path, network: Any, variables: Any, observation: Mapping[str, Any]) -> Any:
     import jax
 
-    def name(entry: Any) -> str:
-        return str(getattr(entry, "key", getattr(entry, "idx", getattr(entry, "name", entry))))
-
-    return {
-        "/".join(name(entry) for entry in path): f"{leaf.dtype}{list(leaf.shape)}"
-        for path, leaf in jax.tree_util.tree_leaves_with_path(tree)
-    }
+    seen = np.zeros(observation["shape"], observation["dtype"])
+    expected = jax.eval_shape(network.init, jax.random.key(0), seen)
+    return fit(variables, expected, name=path, key=WHOLE).tree
 
 
-def _check_fit(path: Path, network: Any, params: Any, observation: np.ndarray) -> None:
-    import jax
+def check_golden(path: Path, network: Any, variables: Any) -> None:
+    """Compare the network's outputs with those that were stored with the weights.
 
-    expected = jax.eval_shape(network.init, jax.random.key(0), observation)["params"]
-    there, wanted = _leaves(params), _leaves(expected)
-    # Whole layers that are missing or left over say more than the shapes that follow from them.
-    every = sorted(there.keys() | wanted.keys())
-    leaves = sorted(every, key=lambda leaf: leaf in there and leaf in wanted)
-    differing = [
-        f"{leaf} is {there.get(leaf, 'missing')} in the file, "
-        f"{wanted.get(leaf, 'missing')} in the network"
-        for leaf in leaves
-        if there.get(leaf) != wanted.get(leaf)
-    ]
-    if differing:
-        more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
-        raise InputError(f"{path}: the checkpoint does not fit the policy: {differing[0]}{more}")
-
-
-def _check_golden(path: Path, network: Any, params: Any) -> None:
+    Raises:
+        InputError: they differ, or none were stored.
+    """
     file = path / "golden.npz"
     if not file.is_file():
         raise InputError(
             f"{file}: missing, so the weights cannot be checked against what was saved"
         )
     with np.load(file) as stored:
-        logits, value = _outputs(network, params, stored["observations"])
-        worst = max(
-            float(np.max(np.abs(logits - stored["logits"]))),
-            float(np.max(np.abs(value - stored["value"]) / (1 + np.abs(stored["value"])))),
-        )
+        given = _outputs(network, variables, stored["observations"])
+        worst = float(np.max(np.abs(given["logits"] - stored["logits"])))
+        if "value" in stored and "value" in given:
+            error = np.abs(given["value"] - stored["value"]) / (1 + np.abs(stored["value"]))
+            worst = max(worst, float(np.max(error)))
     if not worst <= GOLDEN_TOLERANCE:
         stored_by = "the network's outputs differ from those stored with the weights"
         raise InputError(f"{path}: {stored_by} by {worst:.3g}")
 
 
-def _fingerprint(manifest: Mapping[str, Any], params: Any) -> str:
-    import jax
+def origin_of(checkpoint: Checkpoint) -> dict[str, Any]:
+    """Return what a report says of where the weights came from; plain data."""
+    leaves = leaves_of(checkpoint.variables).values()
+    return {
+        "form": "policy",
+        "step": checkpoint.manifest.get("steps"),
+        "taken_from": "params",
+        "leaves": len(leaves),
+        "numbers": sum(int(np.size(leaf)) for leaf in leaves),
+        "dtypes": sorted({str(leaf.dtype) for leaf in leaves}),
+        "checked": "verified",
+        "ignored": [],
+        **rules_of(checkpoint.manifest),
+    }
 
+
+def rules_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a checkpoint was chosen and trained, as far as its manifest says it."""
+    trained = manifest.get("notes", {}).get("training") or {}
+    known = {key: value for key, value in trained.items() if key not in ("seed", "train")}
+    algorithm = manifest.get("algorithm") or known or None
+    return {"checkpoint_rule": manifest.get("checkpoint_rule"), "algorithm": algorithm}
+
+
+def fingerprint(manifest: Mapping[str, Any], variables: Mapping[str, Any]) -> str:
+    """Return the sha256 over what a checkpoint's weights belong to and every leaf."""
     summary = hashlib.sha256()
     named = {key: manifest[key] for key in ("factory", "arguments", "actions")}
     summary.update(json.dumps(named, sort_keys=True).encode())
-    for path, leaf in jax.tree_util.tree_leaves_with_path(params):
-        array = np.ascontiguousarray(leaf)
-        summary.update(f"{jax.tree_util.keystr(path)}{array.dtype}{array.shape}".encode())
-        summary.update(array.tobytes())
+    for name in ("params", *sorted(variables.keys() - {"params"})):
+        add_leaves(summary, variables[name])
     return summary.hexdigest()

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,7 +21,7 @@ exit codes:
   0    complete; every gate that was asked for passed
   1    a gate failed
   2    bad input or usage
-  3    a gate is inconclusive (see --on-inconclusive)
+  3    a gate is inconclusive (--on-inconclusive exit3|pass|fail)
   4    the run or the measurement failed
   130  interrupted
 """
@@ -48,10 +51,36 @@ class Parser(argparse.ArgumentParser):
         sys.exit(BAD_INPUT)
 
 
+def add_jax_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that run JAX; `start_jax` follows them."""
+    parser.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto",
+                        help="what to run on (default: auto, the best JAX finds)")  # fmt: skip
+    parser.add_argument("--no-cache", action="store_true",
+                        help="compile every program anew, keep none on disk")  # fmt: skip
+
+
+def start_jax(options: argparse.Namespace) -> None:
+    """Start JAX as `add_jax_options` asks; before anything is compiled."""
+    from harness.cache import no_cache, use_cache
+    from harness.device import choose_device
+
+    choose_device(options.device)
+    if options.no_cache:
+        no_cache()
+    else:
+        use_cache()
+
+
+def announce() -> None:
+    """Say on a terminal that something happens: importing JAX takes its time."""
+    if sys.stderr.isatty():
+        print("heldout: starting jax …", file=sys.stderr, flush=True)
+
+
 def build_parser() -> argparse.ArgumentParser:
     parser = Parser("evaluate", "Evaluate a policy on training and held-out configurations.")
     add = parser.add_argument
-    add("--policy", help="checkpoint folder, folder of seed-<k>, module:attr, file.py:attr, "
+    add("--policy", help="checkpoint, folder of seed-<k>, pattern, module:attr, file.py:attr, "
         "or builtin:ppo|random|noop|right|right-jump|oracle|greedy-manhattan")  # fmt: skip
     add("--suite", default="hard", help="name of a bundled suite, or a YAML file (default: hard)")
     add("--pair", help="only this pair of the suite")
@@ -61,9 +90,16 @@ def build_parser() -> argparse.ArgumentParser:
     add("--actions", choices=("greedy", "sample"), help="default: what the checkpoint declares")
     add("--step", default="last", metavar="N|last|all",
         help="which checkpoint of a training that has several (all: with --paper)")  # fmt: skip
+    add("--apply", metavar="FILE.py:NAME",
+        help="the code that weights without a manifest belong to")  # fmt: skip
+    add("--params-key", metavar="A/B", help="where in a checkpoint its parameters are (.: whole)")
+    add("--allow-extra", action="store_true", help="ignore leaves that the policy does not expect")
+    add("--describe-policy", metavar="PATH",
+        help="say what weights lie there and what to type next, run nothing")  # fmt: skip
     add("--paper", action="store_true",
         help="the published aggregation over all checkpoints; it never gates")  # fmt: skip
-    add("--out", type=Path, metavar="DIR", help="keep the report there as report.json")
+    add("--out", type=Path, metavar="DIR",
+        help="keep finished cells and report.json there; the same command goes on")  # fmt: skip
     add("--json", action="store_true", help="print the report as JSON instead of the table")
     add("--max-gap", action="append", default=[], metavar="METRIC=V",
         help="gate: largest allowed gap of the suite mean")  # fmt: skip
@@ -84,7 +120,11 @@ def build_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="also measure how often the policy acts differently on the held-out picture",
     )
+    add("--dry-run", action="store_true",
+        help="load and check everything, say what would run and how long, then stop")  # fmt: skip
     add("--list", action="store_true", help="list the suites and their pairs, then stop")
+    add("--verbose", action="store_true", help="say how many programs were compiled, and the time")
+    add_jax_options(parser)
     return parser
 
 
@@ -92,6 +132,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = build_parser().parse_args(arguments)
+    if options.describe_policy is not None:
+        return guarded(lambda: _describe(options))
+    if options.policy is not None and not options.list:
+        announce()
     return guarded(_list_suites if options.list else lambda: _evaluate(options, arguments))
 
 
@@ -100,15 +144,16 @@ def guarded(command: Callable[[], int]) -> int:
     from envs.errors import InputError
 
     try:
-        return command()
+        with _interruptible():
+            return command()
     except InputError as error:
         print(f"heldout: {error}", file=sys.stderr)
         return BAD_INPUT
     except RunError as error:
         print(f"heldout: {error}", file=sys.stderr)
         return FAILED
-    except KeyboardInterrupt:
-        print("heldout: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(f"heldout: {str(stop) or 'interrupted'}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone; nothing is left to say
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -116,6 +161,31 @@ def guarded(command: Callable[[], int]) -> int:
     except Exception:  # a fault of ours must not look like a failed gate (Python would exit with 1)
         traceback.print_exc()
         return FAILED
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM, by which schedulers and `kill` stop a run, end it as Ctrl-C does."""
+
+    def interrupt(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def _describe(options: argparse.Namespace) -> int:
+    """Say what weights lie at a path."""
+    from harness.describe import describe
+
+    print(describe(options.describe_policy, _step(options)), flush=True)
+    return COMPLETE
 
 
 def _list_suites() -> int:
@@ -136,15 +206,13 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
 
     if options.policy is None:
         raise InputError("--policy is missing: what should be evaluated? (builtin:ppo to try)")
-    if sys.stderr.isatty():
-        print("heldout: starting jax …", file=sys.stderr)
-
+    start_jax(options)
     from harness.baseline import read_baseline
-    from harness.export import dump, prepare_folder, to_dict, write_report
+    from harness.compiling import timing_line
+    from harness.export import dump, to_dict
     from harness.gate import parse_rule
     from harness.progress import ConsoleWatcher
     from harness.run import Settings, run
-    from harness.sources import load_policies
     from protocols import load_suite
 
     suite = load_suite(options.suite)
@@ -162,17 +230,39 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         max_worsening={rule.metric: rule.threshold for rule in worsening},
         policy_shift=options.policy_shift,
     )  # fmt: skip
-    step = _step(options)
-    if step == "all":
+    if _step(options) == "all":
         return _envelope(options, suite, settings, env)
-    policies = load_policies(options.policy, actions=options.actions, env=env, step=step)
-    folder = prepare_folder(options.out) if options.out else None
+    policies = load_named(options, env)
+    if options.dry_run:
+        return _dry_run(options, policies, suite, settings)
     with ConsoleWatcher(suite, settings) as watcher:
-        report = run(policies, suite, settings, watcher)
-    if folder:
-        print(f"report: {write_report(report, folder)}", file=sys.stderr)
+        report = run(policies, suite, settings, watcher, out=options.out)
+    if options.verbose:
+        print(timing_line(report.timing), file=sys.stderr)
     print(dump(to_dict(report)) if options.json else report, flush=True)
     return report.exit_code
+
+
+def load_named(options: argparse.Namespace, env, step: int | None = None):
+    """Return the policies that the options name, at a step of their training if that is given."""
+    from harness.sources import load_policies
+
+    chosen = _step(options) if step is None else step
+    return load_policies(
+        options.policy, actions=options.actions, env=env, step=chosen, apply=options.apply,
+        params_key=options.params_key, allow_extra=options.allow_extra,
+        note=lambda text: print(f"note: {text}", file=sys.stderr),
+    )  # fmt: skip
+
+
+def _dry_run(options: argparse.Namespace, policies, suite, settings) -> int:
+    """Say what a run would do and how long it would take."""
+    from harness.dryrun import plan, render
+    from harness.export import dump, plain
+
+    found = plan(policies, suite, settings)
+    print(dump(plain(found)) if options.json else render(found), flush=True)
+    return COMPLETE
 
 
 def _step(options: argparse.Namespace) -> int | str:
@@ -181,6 +271,8 @@ def _step(options: argparse.Namespace) -> int | str:
 
     if options.paper != (options.step == "all"):
         raise InputError("--paper and --step all belong together: an envelope over checkpoints")
+    if options.paper and options.dry_run:
+        raise InputError("--dry-run looks at one checkpoint; leave --paper --step all out")
     if options.paper and (options.max_gap or options.max_pair_gap or options.baseline):
         raise InputError("--paper never gates; gate on one checkpoint instead")
     if options.step in ("last", "all"):
@@ -192,19 +284,16 @@ def _step(options: argparse.Namespace) -> int | str:
 
 def _envelope(options: argparse.Namespace, suite, settings, env) -> int:
     """Evaluate every checkpoint step and print the best-of-checkpoints table."""
-    from harness.export import prepare_folder, write_report
     from harness.paper import render
     from harness.progress import ConsoleWatcher
     from harness.run import run
-    from harness.sources import checkpoint_steps, load_policies
+    from harness.sources import checkpoint_steps
 
     reports = []
     for step in checkpoint_steps(options.policy):
-        policies = load_policies(options.policy, actions=options.actions, env=env, step=step)
-        folder = prepare_folder(options.out / f"step-{step}") if options.out else None
+        policies = load_named(options, env, step)
+        out = options.out and options.out / f"step-{step}"
         with ConsoleWatcher(suite, settings) as watcher:
-            reports.append(run(policies, suite, settings, watcher))
-        if folder:
-            print(f"report: {write_report(reports[-1], folder)}", file=sys.stderr)
+            reports.append(run(policies, suite, settings, watcher, out=out))
     print(render(reports), flush=True)
     return max(report.exit_code for report in reports)

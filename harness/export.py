@@ -5,16 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from envs.errors import InputError
-from protocols.audit import share_seen
+from harness import atomic
+from protocols.audit import dose_seen
 
 if TYPE_CHECKING:  # the report imports this module when it is exported
     from envs.core import Metric as Declared
@@ -24,6 +22,12 @@ if TYPE_CHECKING:  # the report imports this module when it is exported
 
 SCHEMA, SCHEMA_VERSION = "heldout-report", 1
 FILE = "report.json"
+
+
+def report_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of what `to_dict` returns."""
+    file = Path(__file__).parent / "schema" / f"report-v{SCHEMA_VERSION}.json"
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def to_dict(report: Report) -> dict[str, Any]:
@@ -129,8 +133,11 @@ def _pair(result: PairResult) -> dict[str, Any]:
         "heldout": {name: _side(pair, name) for name in pair.heldout},
         **_measured(result),
     }
+    if pair.confounded:
+        data["confounded"] = True
     if pair.kind == "sweep":
         data["parameter"] = pair.parameter
+        data["cumulative"] = pair.cumulative
         data["dose_response"] = result.doses
     if result.wide is not None:
         data["prediction"] = pair.prediction
@@ -144,13 +151,15 @@ def _pair(result: PairResult) -> dict[str, Any]:
 def _side(pair: Pair, name: str) -> dict[str, Any]:
     side = {"digest": pair.heldout[name].digest, "difference": pair.difference(name)}
     if pair.kind == "sweep":
-        side |= {"dose": pair.doses[name], "share_seen_in_training": share_seen(pair, name)}
+        side |= {"dose": pair.doses[name], "share_seen_in_training": dose_seen(pair, name)}
     return side
 
 
 def _measured(result: PairResult) -> dict[str, Any]:
     return {
         "training": result.training,
+        "rules": result.rules,
+        "split": result.split,
         "seeds": result.seeds,
         "verdict": result.verdict,
         "collapse": result.collapse,
@@ -194,14 +203,18 @@ def _normalized(extra: Extra) -> dict[str, Any]:
 
 def _cell(cell: Cell, metrics: Sequence[Declared]) -> dict[str, Any]:
     return {
-        "side": cell.digest,
-        "name": cell.name,
-        "training": cell.training,
-        "seed": cell.seed,
+        **cell.to_dict(),
         "flags": _limits(cell, metrics),
-        "action_counts": cell.batch.action_counts,
-        "episodes": {name: _short(column) for name, column in cell.batch.columns.items()},
+        "dominant_action": dominant_action(cell),
     }
+
+
+def dominant_action(cell: Cell, share: float = 0.95) -> dict[str, Any] | None:
+    """Return the action that makes up over 95 % of a cell's steps, with its share, or None."""
+    counts = cell.batch.action_counts
+    most = int(counts.argmax())
+    part = float(counts[most] / max(1, counts.sum()))
+    return {"action": most, "share": part} if part > share else None
 
 
 def _limits(cell: Cell, metrics: Sequence[Declared], share: float = 0.05) -> dict[str, str]:
@@ -217,12 +230,6 @@ def _limits(cell: Cell, metrics: Sequence[Declared], share: float = 0.05) -> dic
     return found
 
 
-def _short(column: np.ndarray) -> list[float | int]:
-    """Return a column as the shortest decimals that give back its 32-bit values."""
-    values = [float(str(value)) for value in column.astype(np.float32)]
-    return [int(value) if value.is_integer() else value for value in values]
-
-
 def dump(data: Any) -> str:
     """Return strict JSON text, one line per entry of the top level."""
     lines = (
@@ -232,36 +239,12 @@ def dump(data: Any) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def prepare_folder(folder: Path) -> Path:
-    """Create the output folder before anything expensive happens, and return it.
+def write_report(report: Report, folder: Path) -> Path:
+    """Write the report into a folder, made where it is missing, and return the file's path.
 
     Raises:
-        InputError: it cannot be written, or already holds a report.
+        OSError: it cannot be written; a report that was there is still there.
     """
-    folder = folder.expanduser().resolve()
-    if (folder / FILE).exists():
-        raise InputError(f"{folder} already holds a {FILE}; choose another folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror}") from None
-    return folder
-
-
-def write_report(report: Report, folder: Path) -> Path:
-    """Write the report into a prepared folder in one step, and return the file's path."""
-    target = folder / FILE
-    handle, scratch = tempfile.mkstemp(dir=folder, prefix=f".{FILE}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(dump(to_dict(report)))
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(scratch, 0o644)
-        os.replace(scratch, target)
-    except BaseException:
-        Path(scratch).unlink(missing_ok=True)
-        raise
-    return target
+    atomic.make_folder(folder)
+    atomic.write(folder / FILE, dump(to_dict(report)).encode())
+    return folder / FILE

@@ -13,6 +13,7 @@ from harness.gate import judge_rule
 from harness.records import Records
 from harness.result import Extra, PairResult, Report
 from harness.rollout import EpisodeBatch
+from harness.splits import split_check
 from harness.statistics import (
     GapResult,
     Metric,
@@ -25,7 +26,6 @@ from harness.statistics import (
     judge_suite,
     noise_floor,
     normalized_gap,
-    paired_gap,
     relative_gap,
     seed_labels,
     seed_spread,
@@ -36,10 +36,10 @@ from harness.statistics import (
     widening,
     worst_pairs,
 )
+from harness.training_rules import UNVERIFIED, VERIFIED, broken_rules, rules_of
 from protocols import Pair
 from protocols.audit import unseen_sides
 
-VERIFIED, UNVERIFIED = "verified", "unverified"
 # Zero is no origin of a return, and its heavy tails need more episodes than other metrics do.
 WITHOUT_ORIGIN = ("return",)
 RETURN_EPISODES = 128
@@ -98,6 +98,8 @@ def training_check(pair: Pair, policies: Sequence[Mapping[str, Any]]) -> str:
             if digest in heldout:
                 return f"seed {one['seed']} was trained on the held-out side"
             trained = one["train"].get("name", "another configuration")
+            if trained == pair.train_name:
+                trained = f"another {trained} (digest {digest[:8]})"
             return f"seed {one['seed']} was trained on {trained!r}, not on {pair.train_name!r}"
     return UNVERIFIED if unknown else VERIFIED
 
@@ -107,7 +109,10 @@ def judge_pair(pair: Pair, records: Records) -> PairResult:
     policies = records.policies_for(pair)
     seeds = tuple(int(one["seed"]) for one in policies)
     training = training_check(pair, policies)
-    invalid = [] if training in (VERIFIED, UNVERIFIED) else [training]
+    rules = rules_of(policies, training, int(records.settings["episodes"]))
+    invalid = broken_rules(rules)
+    split, problem = split_check(records.suite.name, pair, policies)
+    invalid += [problem] if problem else []
     if (records.replay or {}).get("status") == "invalid":
         invalid.append(str(records.replay["reason"]))
     train = records.batches(pair, pair.train.digest, seeds)
@@ -127,7 +132,8 @@ def judge_pair(pair: Pair, records: Records) -> PairResult:
         blind_rows = {script: _rows(runs, name) for script, runs in blind.items()}
         extras[name] = _extra(rows, unseen, blind_rows, gap, floors[name])
         if pair.kind == "sweep":
-            curve = [paired_gap(rows, other, metric, level=level) for other in others.values()]
+            pools = [{one: others[one] for one in pair.pooled(side)} for side in pair.doses]
+            curve = [split_gap(rows, pool, metric, level=level) for pool in pools]
             if not any(one.problems for one in curve):  # a broken dose breaks the whole curve
                 doses[name] = dose_response(list(pair.doses.values()), curve)
     scores = blind_scores(blind, records.metrics)
@@ -137,7 +143,7 @@ def judge_pair(pair: Pair, records: Records) -> PairResult:
     }
     result = PairResult(
         pair, seeds, results, floors, spreads, verdicts, training, scores, extras,
-        _collapse(verdicts[pair.metric], len(seeds)), doses,
+        _collapse(verdicts[pair.metric], len(seeds)), doses, split=split, rules=rules,
     )  # fmt: skip
     return result if pair.widened is None else _with_widening(result, records)
 

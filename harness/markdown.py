@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
-from harness.blocks import Block, blocks, interval, number, short
-from harness.table import gates, header, next_steps, remarks
+from harness.blocks import Block, blocks, count, interval, level, number, short
+from harness.table import gates, header, machine, next_steps, policy_line, remarks, scope
 
 if TYPE_CHECKING:  # the report imports this module when it is rendered
     from harness.result import PairResult, Report
@@ -23,8 +23,38 @@ def render(report: Report) -> str:
     for block in blocks(report):
         parts += [_table(block), *block.below]
     parts += ["\n".join(f"- {line}" for line in (*next_steps(report), *remarks(report)))]
-    parts.append(_details(report))
+    parts += [protocol(report), _details(report)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def protocol(report: Report) -> str:
+    """Return one paragraph that says how the numbers were made, for a paper or a review."""
+    suite, settings, made = report.suite, report.settings, report.provenance
+    first, device = report.pairs[0], report.provenance["device"]
+    metric = first.results[first.pair.metric].metric
+    seeds = ", ".join(map(str, report.policy["seeds"]))
+    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
+    episodes = count(settings["episodes"], "episode")
+    measured = (
+        f"Suite {suite.name} v{suite.version} (digest `{suite.digest}`), "
+        f"{count(len(suite), 'pair')}: the sides of a pair differ on one axis only."
+    )
+    played = (
+        f"P{policy_line(report.policy)[1:]} (training seeds {seeds}). {episodes} per side and "
+        "training seed, with the same levels and random numbers on both sides (master seed "
+        f"{settings['seed']}); every episode counts."
+    )
+    judged = (
+        f"The gap is the score in training minus the score held out ({metric.title}), averaged "
+        f"over episodes, then over training seeds. {scope(report)} Level: {level(report)}. The "
+        f"noise floor is the larger of the tolerance ({metric.show(metric.tolerance)}) and what "
+        "two evaluations of the training side would differ by."
+    )
+    ran = (
+        f"Run with {versions}, Python {made['python']}, on {machine(device)} ({device['cpu']}), "
+        f"in blocks of {settings['lanes']} lanes."
+    )
+    return " ".join(["**Protocol.**", measured, played, judged, ran])
 
 
 def _details(report: Report) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from envs import Config
+from harness.compiling import Compilations
 from harness.policy import BLIND, Policy, available_scripts, builtin
 from harness.records import Cell
 from harness.rollout import EpisodeBatch, lanes_per_block, play
+from harness.runfolder import RunFolder
 from harness.statistics import replay_check
 from protocols import Pair
 
@@ -31,9 +35,43 @@ class Watcher:
     def note(self, text: str) -> None:
         """Called with something worth one line."""
 
+    def reported(self, file: Path) -> None:
+        """Called at the end with the report's file, where there is one."""
+
+
+REPLAY = {"kind": "replay"}  # the key of the self-test in a run folder
+
 
 def silently(_: int) -> None:
     """The progress of what no bar counts."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One cell that is to be played."""
+
+    config: Config
+    name: str  # as in `Cell`
+    training: str
+    seed: int
+    policy: Policy
+
+    @property
+    def kind(self) -> str:
+        return "policy" if self.training else "baseline"
+
+    @property
+    def on(self) -> tuple[str, str, int]:
+        """Which of its kind: a policy's by its training, a baseline's by its name."""
+        return self.config.digest, self.training or self.name, self.seed
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """The same as data, with the name first met, for a run folder."""
+        return {
+            "kind": self.kind, "name": self.name, "training": self.training, "seed": self.seed,
+            "side": self.config.digest,
+        }  # fmt: skip
 
 
 @dataclass
@@ -44,7 +82,9 @@ class Sides:
     master_seed: int
     num_envs: int
     watcher: Watcher
+    folder: RunFolder | None = None  # keeps what is finished, and holds what was before
     built: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    tasks: dict[tuple[str, tuple[str, str, int]], Task] = field(default_factory=dict)
     cells: dict[tuple[str, str, int], Cell] = field(default_factory=dict)
     blind: dict[tuple[str, str, int], Cell] = field(default_factory=dict)
 
@@ -54,33 +94,58 @@ class Sides:
             self.built[config.digest] = config.build()
         return self.built[config.digest]
 
-    def play_pair(self, pair: Pair, chosen: Sequence[Policy]) -> None:
-        """Roll out both sides of a pair for every policy, and the baselines on its levels."""
-        self._roll_out(pair.train, pair.train_name, pair.train_name, chosen)
+    def plan_pair(self, pair: Pair, chosen: Sequence[Policy]) -> None:
+        """Add both sides of a pair for every policy, and the baselines on its levels."""
+        self._add(pair.train, pair.train_name, pair.train_name, chosen)
         for side, config in pair.heldout.items():
             name = pair.name if len(pair.heldout) == 1 else f"{pair.name}/{side}"
-            self._roll_out(config, name, pair.train_name, chosen)
-        self._play_blind(pair.train, [one.seed for one in chosen])
+            self._add(config, name, pair.train_name, chosen)
+        env, _ = self.build(pair.train)
+        for script in (name for name in BLIND if name in available_scripts(env)):
+            blind = [replace(builtin(script, env), seed=one.seed) for one in chosen]
+            self._add(pair.train, script, "", blind)
 
-    def _roll_out(self, config: Config, name: str, training: str, chosen: Sequence[Policy]) -> None:
+    def _add(self, config: Config, name: str, training: str, chosen: Sequence[Policy]) -> None:
         for one in chosen:
-            key = (config.digest, training, one.seed)
-            if key not in self.cells:
-                self.watcher.cell_started(name, one.seed)
-                batch = self._play(config, one, one.seed, self.watcher.episodes_finished)
-                self.cells[key] = Cell(config.digest, name, training, one.seed, batch)
+            task = Task(config, name, training, one.seed, one)
+            self.tasks.setdefault((task.kind, task.on), task)
 
-    def _play_blind(self, config: Config, seeds: Sequence[int]) -> None:
-        """Play the policies without eyes on the very levels of a training side."""
-        env, _ = self.build(config)
-        for name in (name for name in BLIND if name in available_scripts(env)):
-            for seed in seeds:
-                key = (config.digest, name, seed)
-                if key not in self.blind:
-                    batch = self._play(config, builtin(name, env), seed, silently)
-                    self.blind[key] = Cell(config.digest, name, "", seed, batch)
+    def play(self) -> None:
+        """Play every cell that was planned, and that the run folder does not hold already."""
+        for task in self.tasks.values():
+            cells = self.cells if task.training else self.blind
+            if self.folder is None:
+                cells[task.on] = self._played(task)
+            else:
+                cell = self.kept(task.key, lambda task=task: self._played(task).to_dict())
+                cells[task.on] = Cell.from_dict(cell)
+
+    def _played(self, task: Task) -> Cell:
+        progress = silently
+        if task.training:
+            self.watcher.cell_started(task.name, task.seed)
+            progress = self.watcher.episodes_finished
+        batch = self._play(task.config, task.policy, task.seed, progress)
+        return Cell(task.config.digest, task.name, task.training, task.seed, batch)
+
+    def kept(self, key: Mapping[str, Any], make: Callable[[], Any]) -> Any:
+        """Return what the run folder holds under a key; else make it, and keep it there."""
+        if self.folder is None:
+            return make()
+        found = self.folder.find(key)
+        if found is None:
+            started = time.perf_counter()
+            with Compilations() as compiled:
+                made = make()
+            timing = {"rollouts_s": time.perf_counter() - started}
+            found = self.folder.keep(key, made, compiled.split(timing))
+        return found
 
     def replay(self, pair: Pair, one: Policy) -> dict[str, Any]:
+        """Return the outcome of the determinism self-test, on a training cell that was played."""
+        return self.kept(REPLAY, lambda: self._replay(pair, one))
+
+    def _replay(self, pair: Pair, one: Policy) -> dict[str, Any]:
         """Play the first block of a training cell again, with the very same keys.
 
         A policy of JAX, or one that does not say it samples, must repeat itself exactly: whatever

@@ -1,7 +1,8 @@
 """What a policy is here, and how a function, a checkpoint or a built-in becomes one.
 
 The contract: `policy(obs, key) -> action` on ONE observation, u8[H, W, C], in JAX; the harness
-vmaps it. Policies that JAX cannot trace run in Python, outside compiled code.
+vmaps it. Policies that JAX cannot trace run in Python, outside compiled code. What a policy sees
+instead of the raw observation (layout, dtype, range, frames, statistics) is its `Obs`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from envs.errors import InputError, not_among
+from harness.observations import Obs, Sight
 
 KINDS = ("jax", "jax-batch", "host-batch", "host-single")
 ACTIONS = ("own", "sample", "greedy")
@@ -49,6 +51,13 @@ class Policy:
     fingerprint: str | None = None  # sha256 of the weights and of what they belong to
     observation_shape: tuple[int, ...] | None = None
     num_actions: int | None = None
+    origin: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # of checkpoints: where the weights came from and how they were checked, plain data
+    obs: Obs | None = None  # what it sees; None: what the environment shows
+    sight: Sight | None = None  # the same for one environment, once `apply` was bound to it
+    declared: bool = False  # its kind was said: a dry run tries no other
+    note: str | None = None  # what was found out about it, worth one line
 
     @property
     def on_host(self) -> bool:
@@ -70,7 +79,7 @@ class Policy:
 
 def policy(
     function: Callable, *, kind: str | None = None, carry: Any = None, name: str | None = None,
-    seed: int | None = None, actions: str = "own",
+    seed: int | None = None, actions: str = "own", obs: Obs | None = None,
 ) -> Policy:  # fmt: skip
     """Make a policy of a function, saying explicitly what `evaluate` would otherwise find out.
 
@@ -85,6 +94,10 @@ def policy(
         seed: its training seed; its position in the list by default.
         actions: "sample" says that a host function draws numbers of its own, so that playing an
             episode again may go otherwise; "own" (it decides for itself) must repeat itself.
+        obs: what the function sees instead of the raw observation (see `harness.Obs`).
+
+    Raises:
+        InputError: not a function, or a setting that does not exist.
     """
     if isinstance(function, Policy):
         return function
@@ -94,9 +107,14 @@ def policy(
         raise InputError(not_among(f"no kind of policy {kind!r}", kind, KINDS))
     if actions not in ACTIONS:
         raise InputError(not_among(f"no action mode {actions!r}", actions, ACTIONS))
+    if not (obs is None or isinstance(obs, Obs)):
+        raise InputError(f"obs: expected harness.Obs(...), got {type(obs).__name__}")
     label = name or getattr(function, "__name__", type(function).__name__)
     apply = _with_signature(function, carry is not None)
-    return Policy(label, apply, kind or "jax", carry=carry, seed=seed, actions=actions)
+    return Policy(
+        label, apply, kind or "jax", carry=carry, seed=seed, actions=actions, obs=obs,
+        declared=kind is not None,
+    )  # fmt: skip
 
 
 def _with_signature(function: Callable, has_carry: bool) -> Callable:
@@ -147,11 +165,13 @@ def _count_positional(function: Callable) -> int | None:
 
 def from_checkpoint(checkpoint: Any, name: str, actions: str | None = None) -> Policy:
     """Return the policy of an opened checkpoint; `actions` overrides what its manifest declares."""
+    from harness.checkpoint import origin_of
+
     manifest = checkpoint.manifest
     mode = actions or manifest["actions"]
     return Policy(
         name=name,
-        apply=_network_policy(checkpoint.network, mode),
+        apply=network_policy(checkpoint.network, mode),
         weights=checkpoint.variables,
         actions=mode,
         seed=int(manifest["seed"]),
@@ -160,20 +180,27 @@ def from_checkpoint(checkpoint: Any, name: str, actions: str | None = None) -> P
         fingerprint=checkpoint.fingerprint,
         observation_shape=tuple(manifest["observation"]["shape"]),
         num_actions=manifest["num_actions"],
+        origin=origin_of(checkpoint),
     )
 
 
+def logits_of(output: Any) -> Any:
+    """Return the logits among a network's outputs: its output, or the first of several."""
+    return output[0] if isinstance(output, (tuple, list)) else output
+
+
 @lru_cache(maxsize=64)
-def _network_policy(network: Any, mode: str) -> Callable:
+def network_policy(network: Any, mode: str) -> Callable:
+    """Return (weights, carry, obs, key) -> (action, carry) of a network; mode: sample | greedy."""
     import jax
 
     def act(weights, carry, obs, key):
-        logits, _ = network.apply(weights, obs)
+        logits = logits_of(network.apply(weights, obs))
         if mode == "greedy":
             return logits.argmax(-1), carry
         return jax.random.categorical(key, logits), carry
 
-    act.logits = lambda weights, obs: network.apply(weights, obs)[0]  # for the policy shift
+    act.logits = lambda weights, obs: logits_of(network.apply(weights, obs))  # the policy shift
     return act
 
 
@@ -213,32 +240,7 @@ def _repeat(action, carry, obs, key):
     return action, carry
 
 
-# ----------------------------------------------------------------------------------- dry run
-
-
-def settle(candidate: Policy, env: Any) -> tuple[Policy, str | None]:
-    """Return a policy of the right kind for `env`, found out by a dry run, and what was chosen.
-
-    A traceable function of one observation stays "jax". Anything else is tried on NumPy batches of
-    two and three observations ("host-batch"), then on a single one ("host-single").
-
-    Raises:
-        InputError: it works in none of these ways; the message says what each try gave.
-    """
-    candidate.check_fits(env)
-    if candidate.kind != "jax":
-        return candidate, None
-    problem = _try_tracing(candidate, env)
-    if problem is None:
-        return candidate, None
-    tried = [f"as JAX: {problem}"]
-    for kind, sizes in (("host-batch", (2, 3)), ("host-single", (1,))):
-        chosen = replace(candidate, kind=kind)
-        problem = _try_on_host(chosen, env, sizes)
-        if problem is None:
-            return chosen, f"policy {candidate.name} runs in Python ({kind})"
-        tried.append(f"as {kind}: {problem}")
-    raise InputError(f"policy {candidate.name} cannot be called; " + "; ".join(tried))
+# ---------------------------------------------------------------------------------- on the host
 
 
 def observation_dtype(env: Any) -> Any:
@@ -246,40 +248,20 @@ def observation_dtype(env: Any) -> Any:
     return getattr(env, "observation_dtype", np.uint8)
 
 
-def _one_line(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0] if text else ''}"[:160]
+class AnswerError(ValueError):
+    """What a policy returned is not an action for every observation."""
 
 
-def _try_tracing(candidate: Policy, env: Any) -> str | None:
-    """Return None if the policy traces to one whole-numbered action, else the problem."""
+def host_memory(candidate: Policy, lanes: int) -> Any:
+    """Return what `call_on_host` takes as carry in an episode's first step; None without one."""
+    if candidate.carry is None:
+        return None
+    copies = [candidate.carry] * lanes
+    if candidate.kind == "host-single":
+        return copies
     import jax
-    import jax.numpy as jnp
 
-    obs = jax.ShapeDtypeStruct(tuple(env.observation_shape), observation_dtype(env))
-    key = jax.eval_shape(jax.random.key, 0)
-
-    def act(*arguments):
-        action, carry = candidate.apply(*arguments)
-        return jnp.asarray(action), carry
-
-    try:
-        action, _ = jax.eval_shape(act, candidate.weights, candidate.carry, obs, key)
-    except Exception as error:  # whatever foreign code raises is an answer here
-        return _one_line(error)
-    if action.shape not in ((), (1,)) or not jnp.issubdtype(action.dtype, jnp.integer):
-        return f"returned {action.dtype}{list(action.shape)}, expected one whole number"
-    return None
-
-
-def _try_on_host(candidate: Policy, env: Any, sizes: tuple[int, ...]) -> str | None:
-    for size in sizes:
-        obs = np.zeros((size, *env.observation_shape), observation_dtype(env))
-        try:
-            call_on_host(candidate, None, obs, np.arange(size), env.num_actions)
-        except Exception as error:  # whatever foreign code raises is an answer here
-            return _one_line(error)
-    return None
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *copies)
 
 
 def call_on_host(
@@ -290,7 +272,7 @@ def call_on_host(
     It gets private copies, so that writing into its input changes nothing.
 
     Raises:
-        ValueError: the shape or the values are not N whole numbers in [0, num_actions).
+        AnswerError: the shape or the values are not N whole numbers in [0, num_actions).
     """
     if candidate.kind == "host-single":
         carries = carry if carry is not None else [None] * len(obs)
@@ -298,22 +280,34 @@ def call_on_host(
             candidate.apply(candidate.weights, memory, one.copy(), int(seed))
             for one, memory, seed in zip(obs, carries, seeds, strict=True)
         ]
-        actions = [np.asarray(action).reshape(-1) for action, _ in answers]
-        if any(action.shape != (1,) for action in actions):
-            raise ValueError("expected one action per observation")
-        actions, carry = np.concatenate(actions), [memory for _, memory in answers]
+        actions = [np.asarray(action) for action, _ in answers]
+        wrong = next((one for one in actions if one.shape not in ((), (1,))), None)
+        if wrong is not None:
+            raise AnswerError(_not_actions(wrong, 1, num_actions))
+        actions = np.array([action.reshape(()) for action in actions])
+        carry = [memory for _, memory in answers]
     else:
         seed = int(seeds[0]) if len(seeds) else 0
         actions, carry = candidate.apply(candidate.weights, carry, obs.copy(), seed)
         actions = np.asarray(actions)
     if actions.shape not in ((len(obs),), (len(obs), 1)):
-        raise ValueError(f"returned shape {actions.shape}, expected ({len(obs)},)")
+        raise AnswerError(_not_actions(actions, len(obs), num_actions))
     actions = actions.reshape(len(obs))
     if not np.issubdtype(actions.dtype, np.integer):
-        raise ValueError(f"returned {actions.dtype}, expected whole numbers")
+        raise AnswerError(f"returned {actions.dtype}, expected whole numbers")
     if actions.min(initial=0) < 0 or actions.max(initial=0) >= num_actions:
-        raise ValueError(f"returned actions outside [0, {num_actions})")
+        raise AnswerError(f"returned actions outside [0, {num_actions})")
     return actions.astype(np.int32), carry
+
+
+def _not_actions(answer: np.ndarray, count: int, num_actions: int) -> str:
+    """Say what is wrong with the shape of an answer to `count` observations."""
+    asked = "one observation, expected one whole number" if count == 1 else (
+        f"{count} observations, expected [{count}] whole numbers"
+    )  # fmt: skip
+    scores = answer.ndim and answer.shape[-1] == num_actions and answer.dtype.kind == "f"
+    hint = " (these look like scores: return their argmax(-1))" if scores else ""
+    return f"returned {answer.dtype}{list(answer.shape)} for {asked}{hint}"
 
 
 class _CallableModule(ModuleType):

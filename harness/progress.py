@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -61,6 +62,9 @@ class ConsoleWatcher(Watcher):
     def episodes_finished(self, number: int) -> None:
         if self.task is not None:
             self.bar.advance(self.task, number)
+
+    def reported(self, file: Path) -> None:
+        print(f"report: {file}", file=sys.stderr, flush=True)
 
     def note(self, text: str) -> None:
         if text in self.said:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from envs.core import Metric as Declared
 from harness.gate import Rule
 from harness.rollout import EpisodeBatch
@@ -22,6 +24,36 @@ class Cell:
     training: str  # training configuration of the policy; empty for a baseline without eyes
     seed: int
     batch: EpisodeBatch
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cell as plain data; columns as the shortest decimals of their 32 bits."""
+        return {
+            "side": self.digest,
+            "name": self.name,
+            "training": self.training,
+            "seed": self.seed,
+            "action_counts": self.batch.action_counts.tolist(),
+            "episodes": {name: _short(column) for name, column in self.batch.columns.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Cell:
+        """Return the cell that `to_dict` described, perhaps by way of JSON (null: not finite)."""
+        columns = {name: _column(values) for name, values in facts["episodes"].items()}
+        batch = EpisodeBatch(columns, np.asarray(facts["action_counts"], np.int64))
+        return cls(facts["side"], facts["name"], facts["training"], facts["seed"], batch)
+
+
+def _short(column: np.ndarray) -> list[float | int]:
+    """Return a column as the shortest decimals that give back its 32-bit values."""
+    values = [float(str(value)) for value in column.astype(np.float32)]
+    return [int(value) if value.is_integer() else value for value in values]
+
+
+def _column(values: Sequence[float | None]) -> np.ndarray:
+    """Return f64[E] from the shortest decimals of 32-bit numbers."""
+    filled = [np.nan if value is None else value for value in values]
+    return np.float64(np.asarray(filled, np.float32))
 
 
 @dataclass(frozen=True)

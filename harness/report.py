@@ -3,12 +3,14 @@
     python -m harness.report RUN [--format table|markdown|json]
     python -m harness.report --scores table.csv [--tolerance V]
     python -m harness.report --paper RUN RUN ...
+    python -m harness.report --schema
 
 A stored report is judged again from its episodes; the exit code is that of its run.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,7 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help="with --scores: the largest loss that counts as none")  # fmt: skip
     parser.add_argument("--paper", action="store_true",
                         help="best of several checkpoints, one run each, as published")  # fmt: skip
+    parser.add_argument("--schema", action="store_true",
+                        help="print the JSON Schema of report.json")  # fmt: skip
     options = parser.parse_args(arguments)
+    if options.schema:
+        return guarded(_schema)
     if bool(options.run) == (options.scores is not None):
         parser.error("give either a run folder or --scores table.csv")
     if len(options.run) > 1 and not options.paper:
@@ -62,6 +68,13 @@ def _paper(options) -> int:
     from harness.stored import load_report
 
     print(render([load_report(run) for run in options.run]), flush=True)
+    return COMPLETE
+
+
+def _schema() -> int:
+    from harness.export import report_schema
+
+    print(json.dumps(report_schema(), indent=2, ensure_ascii=False), flush=True)
     return COMPLETE
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.gate import Gate
 from harness.records import Cell, Records
+from harness.splits import NONE
 from harness.statistics import (
     DoseResponse,
     GapResult,
@@ -64,6 +65,8 @@ class PairResult:
     doses: Mapping[str, DoseResponse] = field(default_factory=dict)  # of a sweep, by metric
     wide: PairResult | None = None  # of a widening: the same held-out sides after wide training
     widenings: Mapping[str, Widening] = field(default_factory=dict)  # of a widening, by metric
+    rules: Mapping[str, str] = field(default_factory=dict)  # rule of measurement -> its outcome
+    split: str = NONE  # same split | another split | no split frozen (before the training)
 
     @property
     def name(self) -> str:

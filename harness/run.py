@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import os
-import platform
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from typing import Any
 
 from envs import InputError
+from envs.core import Metric
 from envs.errors import not_among
 from harness.baseline import against, incompatible, read_baseline
+from harness.blocks import count
+from harness.compiling import Compilations
+from harness.errors import RunError
+from harness.export import to_dict
 from harness.gate import ON_INCONCLUSIVE, Rule
 from harness.judging import judge_records
+from harness.manifest import manifest, provenance, unverified
 from harness.measure import Sides, Watcher
-from harness.policy import Policy, settle
+from harness.policy import Policy
 from harness.records import Records
 from harness.result import Report
 from harness.rollout import lanes_per_block
+from harness.runfolder import REPORT, RunFolder, open_run
+from harness.settling import PolicyRaises, settle
 from harness.sources import PolicySet, load_policies
+from harness.training_rules import refuse_missing_seeds
+from harness.weights import digest_of
 from protocols import Pair, Suite, load_suite
-
-_PACKAGES = ("heldout", "jax", "jaxlib", "flax", "numpy", "scipy")
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,10 @@ def evaluate(
     baseline: str | os.PathLike | Report | None = None,
     max_worsening: Mapping[str, float] | None = None,
     policy_shift: bool = False,
+    out: str | os.PathLike | None = None,
+    apply: Any = None,
+    params_key: str | None = None,
+    allow_extra: bool = False,
 ) -> Report:
     """Evaluate a policy on a pair or a suite and return the report.
 
@@ -91,10 +102,18 @@ def evaluate(
             primary metric by its tolerance.
         policy_shift: also measure on which share of states the policy acts differently when it
             sees the held-out picture.
+        out: a folder that keeps every finished cell and at last the report; called again with the
+            same folder, it goes on where it was stopped. By default nothing is written.
+        apply: for weights without a manifest, the code they belong to: "my_net.py:NAME", or the
+            function or network itself (see `harness.applying`).
+        params_key: where in a checkpoint its parameters are, "a/b"; "." the whole.
+        allow_extra: ignore leaves of a checkpoint that the policy does not expect.
 
     Raises:
-        envs.InputError: something named does not exist or does not fit.
-        harness.RunError: the policy raised, or chose an action that does not exist.
+        envs.InputError: something named does not exist or does not fit; `out` cannot be written,
+            or holds another run.
+        harness.RunError: the policy raised, or chose an action that does not exist; a cell could
+            not be written.
     """
     suite = as_suite(what)
     rules = [Rule(name, value, "suite") for name, value in (max_gap or {}).items()]
@@ -105,7 +124,11 @@ def evaluate(
         max_worsening=max_worsening or {}, policy_shift=policy_shift,
     )  # fmt: skip
     env, _ = suite.pairs[0].train.build()
-    return run(load_policies(policy, actions=actions, env=env), suite, settings)
+    policies = load_policies(
+        policy, actions=actions, env=env, apply=apply, params_key=params_key,
+        allow_extra=allow_extra,
+    )  # fmt: skip
+    return run(policies, suite, settings, out=out)
 
 
 def as_suite(what: Pair | Suite | str) -> Suite:
@@ -117,29 +140,90 @@ def as_suite(what: Pair | Suite | str) -> Suite:
     return load_suite(what)
 
 
-def run(
-    policies: PolicySet, suite: Suite, settings: Settings, watcher: Watcher | None = None
-) -> Report:
-    """Evaluate loaded policies on a suite (see `evaluate`)."""
-    started = time.perf_counter()
-    watcher = watcher or Watcher()
+@dataclass(frozen=True)
+class Plan:
+    """What a run plays: everything is loaded and fits, nothing was played yet."""
+
+    sides: Sides
+    pairs: list[tuple[Pair, tuple[Policy, ...]]]
+    metrics: tuple[Metric, ...]
+    facts: Mapping[str, Any]  # on the policies
+    cells: frozenset[tuple[str, str, int]]  # (configuration, training, training seed)
+
+
+def plan_run(policies: PolicySet, suite: Suite, settings: Settings, watcher: Watcher) -> Plan:
+    """Check loaded policies against a suite, and return what would be played.
+
+    Raises:
+        InputError: a policy does not fit, or something named does not exist.
+    """
     episodes = settings.episodes or suite.episodes
     sides = Sides(episodes, settings.seed, settings.num_envs, watcher)
     played = [one for pair in suite for one in (pair, pair.widened) if one is not None]
-    plan = [(pair, _policies_for(pair, policies, sides, watcher)) for pair in played]
+    pairs = [(pair, _policies_for(pair, policies, sides, watcher)) for pair in played]
+    refuse_missing_seeds({pair.train_name: [one.seed for one in some] for pair, some in pairs})
+    for pair, chosen in pairs:
+        sides.plan_pair(pair, chosen)
     metrics = sides.build(suite.pairs[0].train)[0].metrics
     _check_metrics(suite, settings, [metric.name for metric in metrics])
-    facts = _policy_facts(policies, plan)
-    cells = {
+    cells = frozenset(
         (config.digest, pair.train_name, one.seed)
-        for pair, chosen in plan
+        for pair, chosen in pairs
         for config in (pair.train, *pair.heldout.values())
         for one in chosen
+    )
+    return Plan(sides, pairs, tuple(metrics), _policy_facts(policies, pairs), cells)
+
+
+def run(
+    policies: PolicySet, suite: Suite, settings: Settings, watcher: Watcher | None = None,
+    out: str | os.PathLike | None = None,
+) -> Report:  # fmt: skip
+    """Evaluate loaded policies on a suite (see `evaluate`)."""
+    watcher = watcher or Watcher()
+    with open_run(out) if out is not None else nullcontext() as folder:
+        with Compilations() as compiled:
+            report = _run(policies, suite, settings, watcher, folder)
+        report = replace(report, timing=compiled.split(report.timing))
+        if folder is not None:
+            report = _finished(report, folder)
+            watcher.reported(folder.path / REPORT)
+        return report
+
+
+def _finished(report: Report, folder: RunFolder) -> Report:
+    """Keep the report in its folder; its times include those of earlier starts."""
+    timing = {name: value + folder.earlier.get(name, 0) for name, value in report.timing.items()}
+    kept = folder.finish(to_dict(replace(report, timing=timing)))
+    return replace(report, timing=kept["timing"])
+
+
+def _run(
+    policies: PolicySet, suite: Suite, settings: Settings, watcher: Watcher,
+    folder: RunFolder | None,
+) -> Report:  # fmt: skip
+    started = time.perf_counter()
+    planned = plan_run(policies, suite, settings, watcher)
+    plan, sides = planned.pairs, planned.sides
+    measured = {
+        "episodes": sides.episodes,
+        "seed": settings.seed,
+        "lanes": lanes_per_block(),
+        "level": 0.95,
     }
-    watcher.planned(facts, len(cells), episodes)
+    facts = provenance(settings.command)
+    if folder is not None:
+        sides.folder = folder
+        began = folder.begin(manifest(suite, plan, measured, settings.num_envs, facts))
+        facts = began["provenance"]
+    watcher.planned(planned.facts, len(planned.cells), sides.episodes)
     _note_baseline(suite, settings, watcher)
-    for pair, chosen in plan:
-        sides.play_pair(pair, chosen)
+    if folder is not None:
+        _say_what_is_found(folder, began, sides)
+    weights = _weights_digests(plan)
+    sides.play()
+    if _weights_digests(plan) != weights:
+        raise RunError("a policy changed its weights or statistics while it was evaluated")
     replay = sides.replay(plan[0][0], plan[0][1][0])
     shift = {}
     if settings.policy_shift:
@@ -149,21 +233,16 @@ def run(
     rolled_out = time.perf_counter()
     records = Records(
         suite=suite,
-        metrics=tuple(metrics),
-        policy=facts,
-        settings={
-            "episodes": episodes,
-            "seed": settings.seed,
-            "lanes": lanes_per_block(),
-            "level": 0.95,
-        },
+        metrics=planned.metrics,
+        policy=planned.facts,
+        settings=measured,
         cells=tuple(sides.cells.values()),
         blind=tuple(sides.blind.values()),
         replay=replay,
         shift=shift,
         rules=settings.rules,
         on_inconclusive=settings.on_inconclusive,
-        provenance=_provenance(settings),
+        provenance=facts,
     )
     report = judge_records(records)
     if settings.baseline is not None:
@@ -174,6 +253,34 @@ def run(
     finished = time.perf_counter()
     timing = {"rollouts_s": rolled_out - started, "statistics_s": finished - rolled_out}
     return replace(report, timing=timing)
+
+
+def _weights_digests(plan) -> list[str]:
+    """Return the hash of every checkpoint's weights and statistics, which nothing may change."""
+    return [digest_of(one.weights) for _, some in plan for one in some if one.origin]
+
+
+def _say_what_is_found(folder: RunFolder, began: Mapping[str, Any], sides: Sides) -> None:
+    for text in folder.notes:
+        sides.watcher.note(text)
+    found = [task for task in sides.tasks.values() if folder.has(task.key)]
+    if not found:
+        return
+    own = sum(task.kind == "policy" for task in found)
+    if len(found) == len(sides.tasks):
+        text = f"{folder.path} holds every cell; nothing is played again"
+    else:
+        text = (
+            f"{folder.path} holds {count(own, 'finished cell')} and {len(found) - own} of "
+            "baselines; they are not played again"
+        )
+    sides.watcher.note(text)
+    sides.watcher.episodes_finished(own * sides.episodes)
+    for name in unverified(began["measured"]):
+        sides.watcher.note(
+            f"{name} has no fingerprint: its code is the same as before, what else it reads is "
+            "unverified"
+        )
 
 
 def _note_baseline(suite: Suite, settings: Settings, watcher: Watcher) -> None:
@@ -192,7 +299,10 @@ def _policies_for(
     env, _ = sides.build(pair.train)
     chosen = []
     for one in policies.for_training(pair.train_name, pair.train.digest):
-        settled, note = settle(one, env)
+        try:
+            settled, note = settle(one, env)
+        except PolicyRaises as error:  # its code fails, which is no fault of the command
+            raise RunError(str(error)) from error
         if note:
             watcher.note(note)
         chosen.append(settled)
@@ -224,29 +334,8 @@ def _policy_facts(policies: PolicySet, plan) -> dict[str, Any]:
                 "steps": one.steps,
                 "train": dict(one.train),
                 "fingerprint": one.fingerprint,
+                "origin": dict(one.origin),
             }
             for (training, seed), one in chosen.items()
         ],
     }
-
-
-def _provenance(settings: Settings) -> dict[str, Any]:
-    import jax
-
-    device = jax.devices()[0]
-    return {
-        "versions": {name: metadata.version(name) for name in _PACKAGES},
-        "python": platform.python_version(),
-        "device": {"platform": device.platform, "kind": device.device_kind, "cpu": _cpu_model()},
-        "cores": os.cpu_count(),
-        "command": settings.command,
-    }
-
-
-def _cpu_model() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            named = (line.partition(":")[2].strip() for line in lines if "model name" in line)
-            return next(named, platform.processor())
-    except OSError:
-        return platform.processor()

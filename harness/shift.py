@@ -29,8 +29,13 @@ JAX_ONLY = "not available: the policy runs in Python"
 
 def suite_shift(plan: Sequence[tuple[Pair, Sequence[Policy]]], sides: Sides) -> dict[str, Any]:
     """Return pair -> held-out side -> shift, as plain data (see `side_shift`)."""
+
+    def kept(pair: Pair, side: str, chosen: Sequence[Policy]) -> dict[str, Any]:
+        key = {"kind": "shift", "pair": pair.name, "train": pair.train.digest, "side": side}
+        return sides.kept(key, lambda: side_shift(pair, side, chosen, sides))
+
     return {
-        pair.name: {side: side_shift(pair, side, chosen, sides) for side in pair.heldout}
+        pair.name: {side: kept(pair, side, chosen) for side in pair.heldout}
         for pair, chosen in plan
     }
 

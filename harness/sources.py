@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from envs.errors import InputError, nearest, not_among
-from harness.checkpoint import is_checkpoint, load_checkpoint, read_manifest
-from harness.policy import BUILTINS, Policy, builtin, from_checkpoint, policy
+from envs.errors import InputError, not_among
+from harness.applying import application
+from harness.checkpoint import read_manifest
+from harness.importing import attribute
+from harness.layout import LAST, step_at, steps_in, suggestion
+from harness.loading import Request, load_policy
+from harness.policy import BUILTINS, Policy, builtin, policy
+from harness.training_rules import ON_HELDOUT
+from harness.trainings import Training, is_pattern, trainings_of
 
 # Trained policies that come with the project, as module:attr of a function that returns their
 # folder.
 BUNDLED = {"ppo": "reference_agents.bundled:ppo"}
-_SEED_FOLDER = re.compile(r"seed-(\d+)$")
-_STEP_FOLDER = re.compile(r"(?:(?!seed-)\w+[_-])?(\d+)$")  # 2000, step-2000, ppo_2000
-LAST = "last"
 
 
 @dataclass(frozen=True)
@@ -55,128 +54,134 @@ class PolicySet:
 
 
 def load_policies(
-    source: Any, *, actions: str | None = None, env: Any, step: int | str = LAST
+    source: Any,
+    *,
+    actions: str | None = None,
+    env: Any,
+    step: int | str = LAST,
+    apply: Any = None,
+    params_key: str | None = None,
+    allow_extra: bool = False,
+    note: Callable[[str], None] = warnings.warn,
 ) -> PolicySet:
     """Return the policies that `source` names.
 
     Args:
-        source: a checkpoint folder; a folder of `seed-<k>` checkpoints; a folder of such folders,
-            one per training configuration; "module:attr"; "file.py:attr"; "builtin:NAME"; a
-            function; a `Policy`; or a list of functions and policies, which are then the training
-            seeds.
+        source: a checkpoint (a folder or file of weights, or a folder of its steps); a folder of
+            `seed-<k>` checkpoints; a folder of such folders, one per training configuration; a
+            pattern; "module:attr"; "file.py:attr"; "builtin:NAME"; a function; a `Policy`; or a
+            list of functions and policies, which are then the training seeds.
         actions: "sample" or "greedy", overriding what a checkpoint declares.
-        env: the environment, for the built-in scripts.
+        env: the environment, for the built-in scripts and for weights without a manifest.
         step: which checkpoint of a training, where its folder holds several: a number or "last".
+        apply: the code that weights belong to (see `harness.applying`).
+        params_key: where in a checkpoint the parameters are, "a/b"; "." the whole.
+        allow_extra: ignore leaves that the policy does not expect.
+        note: told what is passed over.
 
     Raises:
         InputError: nothing there, or not what it claims to be.
     """
     if isinstance(source, PolicySet):
         return source
+    named = application(apply) if apply is not None else None
+    request = Request(env, note, actions, step, named, params_key, allow_extra)
     if isinstance(source, (str, Path)):
-        found = _from_text(str(source), actions, env, step)
+        found = _from_text(str(source), request)
     else:
+        _refuse_options(request)
         found = _from_objects(source)
     for policies in found.by_training.values():
         _refuse_repeated_seeds(found.name, policies)
     return found
 
 
-def _from_text(text: str, actions: str | None, env: Any, step: int | str) -> PolicySet:
+def _from_text(text: str, request: Request) -> PolicySet:
     prefix, colon, rest = text.rpartition(":")
     if prefix == "builtin":
         if rest in BUNDLED:
-            return _from_folder(rest, _attribute(BUNDLED[rest])(), actions, step)
+            return _from_places(rest, trainings_of(str(attribute(BUNDLED[rest])())), request)
         if rest not in BUILTINS:
             raise InputError(not_among(f"no built-in policy {rest!r}", rest, BUILTINS))
-        return PolicySet(rest, {None: (builtin(rest, env),)})
+        _refuse_options(request)
+        return PolicySet(rest, {None: (builtin(rest, request.env),)})
+    if text.startswith(("ws://", "wss://")):
+        from harness.remote import connect
+
+        _refuse_options(request)
+        return PolicySet(text, _from_objects(connect(text, actions=request.actions)).by_training)
     path = Path(text).expanduser()
-    if path.is_dir():
-        return _from_folder(path.resolve().name, path.resolve(), actions, step)
+    if path.suffix == ".onnx":
+        from harness.onnx import onnx_policy
+
+        _refuse_options(request)
+        net = onnx_policy(path, request.env, actions=request.actions or "greedy")
+        return PolicySet(path.name, _from_objects(net).by_training)
+    if path.exists():
+        return _from_places(path.resolve().name, trainings_of(text), request)
     if colon and rest.isidentifier():
-        if actions is not None:
+        if request.actions is not None:
             raise InputError("--actions is for checkpoints; a function decides for itself")
-        found = _from_objects(_attribute(text))
-        return PolicySet(text, found.by_training)
+        _refuse_options(request)
+        return PolicySet(text, _from_objects(attribute(text)).by_training)
+    if is_pattern(text):
+        return _from_places(text, trainings_of(text), request)
     raise InputError(_nothing_there(path))
 
 
+def _refuse_options(request: Request) -> None:
+    """What is said about reading checkpoints has no meaning for functions and scripts."""
+    options = {
+        "--apply": request.apply,
+        "--params-key": request.params_key,
+        "--allow-extra": request.allow_extra,
+    }
+    for option, given in options.items():
+        if given:
+            raise InputError(f"{option} is for checkpoints; this policy is none")
+
+
 def _nothing_there(path: Path) -> str:
-    parent = path.parent if path.parent.is_dir() else None
-    neighbours = (
-        sorted(entry.name for entry in parent.iterdir() if entry.is_dir()) if parent else []
-    )
-    close = nearest(path.name, neighbours)
-    hint = f"; did you mean {str(path.with_name(close))!r}?" if close else ""
     return (
-        f"no policy {str(path)!r}{hint} (give a checkpoint folder, module:attr, file.py:attr, "
-        f"or builtin:{'|'.join(BUILTINS)})"
+        f"no policy {str(path)!r}{suggestion(path)} (give a checkpoint, a pattern, module:attr, "
+        f"file.py:attr, or builtin:{'|'.join(BUILTINS)})"
     )
 
 
 # ------------------------------------------------------------------------------------- folders
 
 
-def _from_folder(name: str, root: Path, actions: str | None, step: int | str) -> PolicySet:
+def _from_places(name: str, trainings: Sequence[Training], request: Request) -> PolicySet:
     groups: dict[str | None, list[Policy]] = {}
-    for folder, training in _checkpoint_folders(root):
-        checkpoint = load_checkpoint(_at_step(folder, step))
-        one = from_checkpoint(checkpoint, name, actions)
-        groups.setdefault(one.train.get("name") or training, []).append(one)
-    if not groups:
-        raise InputError(
-            f"{root} holds no checkpoint: expected manifest.json and params/, or seed-<k> folders"
-        )
+    for training in trainings:
+        one = load_policy(training, request, name)
+        if one.origin.get("checkpoint_rule") == ON_HELDOUT:
+            raise InputError(
+                f"{training.place}: chosen by its held-out scores, says its manifest "
+                f"({ON_HELDOUT}): an upper bound, never evidence of generalization"
+            )
+        groups.setdefault(one.train.get("name") or training.configuration, []).append(one)
     ordered = {
-        training: tuple(sorted(policies, key=lambda one: one.seed))
-        for training, policies in groups.items()
+        group: tuple(sorted(_numbered(policies), key=lambda one: one.seed))
+        for group, policies in groups.items()
     }
     return PolicySet(name, ordered)
 
 
-def _checkpoint_folders(root: Path) -> list[tuple[Path, str | None]]:
-    """Return (folder, training configuration by folder name) of every training under `root`."""
-    if _is_training(root):
-        training = root.parent.name if _SEED_FOLDER.search(root.name) else None
-        return [(root, training)]
-    seeds = [(folder, root.name) for folder in _seed_folders(root)]
-    if seeds:
-        return seeds
-    inside = sorted(entry for entry in root.iterdir() if entry.is_dir())
-    return [(folder, group.name) for group in inside for folder in _seed_folders(group)]
+def _numbered(policies: Sequence[Policy]) -> list[Policy]:
+    """Give policies whose seed nothing tells their position."""
+    return [
+        one if one.seed is not None else replace(one, seed=position)
+        for position, one in enumerate(policies)
+    ]
 
 
-def _seed_folders(folder: Path) -> list[Path]:
-    matches = [entry for entry in folder.iterdir() if _SEED_FOLDER.fullmatch(entry.name)]
-    return [entry for entry in matches if _is_training(entry)]
-
-
-def _is_training(folder: Path) -> bool:
-    """Return whether a folder is a checkpoint, or holds the checkpoints of one training by step."""
-    return is_checkpoint(folder) or bool(_steps_in(folder))
-
-
-def _steps_in(folder: Path) -> dict[int, Path]:
-    named = ((_STEP_FOLDER.fullmatch(entry.name), entry) for entry in folder.iterdir())
-    return {int(match.group(1)): entry for match, entry in named if match and is_checkpoint(entry)}
-
-
-def _steps_of(folder: Path) -> dict[int | None, Path]:
-    """Return step -> checkpoint of one training; a lone checkpoint has what its manifest says."""
-    if is_checkpoint(folder):
-        return {read_manifest(folder).get("steps"): folder}
-    return _steps_in(folder)
-
-
-def _at_step(folder: Path, step: int | str) -> Path:
-    if step == LAST and is_checkpoint(folder):
-        return folder
-    steps = _steps_of(folder)
-    if step == LAST:
-        return steps[max(steps)]
-    if step not in steps:
-        raise InputError(not_among(f"{folder} has no step {step}", step, sorted(steps, key=str)))
-    return steps[step]
+def _steps_of(place: Path) -> set[int | None]:
+    """Return the steps of one training; a lone checkpoint has what its manifest says."""
+    alone = step_at(place)
+    if alone is None:
+        return {one.number for one in steps_in(place) if one.problem is None}
+    return {read_manifest(place).get("steps") if alone.form == "policy" else alone.number}
 
 
 def checkpoint_steps(source: str) -> list[int]:
@@ -187,10 +192,10 @@ def checkpoint_steps(source: str) -> list[int]:
     """
     prefix, _, name = source.rpartition(":")
     bundled = prefix == "builtin" and name in BUNDLED
-    root = _attribute(BUNDLED[name])() if bundled else Path(source).expanduser().resolve()
-    if not root.is_dir():
+    root = str(attribute(BUNDLED[name])()) if bundled else source
+    if not Path(root).expanduser().exists() and not is_pattern(root):
         raise InputError(_nothing_there(Path(source)))
-    trainings = [set(_steps_of(folder)) - {None} for folder, _ in _checkpoint_folders(root)]
+    trainings = [_steps_of(training.place) - {None} for training in trainings_of(root)]
     shared = sorted(set.intersection(*trainings)) if trainings else []
     if not shared:
         raise InputError(f"{source}: no step at which every training has a checkpoint")
@@ -211,11 +216,7 @@ def _from_objects(source: Any) -> PolicySet:
     many = source if isinstance(source, (list, tuple)) else [source]
     if not many:
         raise InputError("an empty list holds no policy")
-    made = [policy(one) for one in many]
-    placed = [
-        one if one.seed is not None else replace(one, seed=position)
-        for position, one in enumerate(made)
-    ]
+    placed = _numbered([policy(one) for one in many])
     names = {one.train.get("name") for one in placed}
     label = placed[0].name
     if names == {None}:
@@ -225,49 +226,3 @@ def _from_objects(source: Any) -> PolicySet:
         for name in sorted(names, key=str)
     }
     return PolicySet(label, groups)
-
-
-def _attribute(text: str) -> Any:
-    """Return what "module:attr" or "file.py:attr" names."""
-    place, _, name = text.rpartition(":")
-    module = _module_from_file(Path(place)) if place.endswith(".py") else _module(place)
-    found: Any = getattr(module, name, None)
-    if found is None:
-        public = [entry for entry in vars(module) if not entry.startswith("_")]
-        raise InputError(not_among(f"{place} has no {name!r}", name, public))
-    return found
-
-
-def _module(name: str) -> ModuleType:
-    sys.path.insert(0, "")  # the working directory, as `python -m` has it
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name.split(".")[0] and error.name != name:
-            raise InputError(f"importing {name} failed: {error}") from error
-        raise InputError(f"no module {name!r} can be imported from here") from None
-    except Exception as error:
-        raise InputError(f"importing {name} failed: {_described(error)}") from error
-    finally:
-        sys.path.remove("")
-
-
-def _module_from_file(path: Path) -> ModuleType:
-    path = path.expanduser().resolve()
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
-    spec = importlib.util.spec_from_file_location(f"policy_file_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.parent))
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise InputError(f"importing {path} failed: {_described(error)}") from error
-    finally:
-        sys.path.remove(str(path.parent))
-    return module
-
-
-def _described(error: Exception) -> str:
-    first = str(error).splitlines()[0] if str(error) else ""
-    return f"{type(error).__name__}: {first}"

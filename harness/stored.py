@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from envs import CONFIGS, Config, InputError
 from envs.core import Metric as Declared
 from envs.errors import nearest, not_among
@@ -19,7 +17,6 @@ from harness.gate import Rule
 from harness.judging import judge_records
 from harness.records import Cell, Records
 from harness.result import Report
-from harness.rollout import EpisodeBatch
 from protocols import Pair, Suite
 
 
@@ -56,15 +53,19 @@ def read_report(path: str | os.PathLike) -> tuple[Path, dict[str, Any]]:
         raise InputError(f"{file}: not readable as JSON ({first})") from None
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise InputError(f"{file}: not a report of this harness (expected schema {SCHEMA!r})")
-    if data.get("schema_version") != SCHEMA_VERSION:
-        found = data.get("schema_version")
+    found = data.get("schema_version")
+    if found != SCHEMA_VERSION:
+        newer = isinstance(found, int) and found > SCHEMA_VERSION
+        told = "; it was written by a newer heldout" if newer else ""
         raise InputError(
-            f"{file}: schema version {found!r}; this program reads version {SCHEMA_VERSION}"
+            f"{file}: report version {found!r}, this program reads {SCHEMA_VERSION}{told}"
         )
     return file, data
 
 
 def _nothing_there(place: Path, file: Path) -> str:
+    if (place / "cells").is_dir():
+        return f"{place}: no {FILE}: the run is not finished; its command goes on from there"
     if place.is_dir():
         return f"{place}: no {FILE} in this folder; the run did not finish, or it is another folder"
     parent = file.parent
@@ -80,8 +81,8 @@ def _rebuilt(data: Mapping[str, Any]) -> Report:
         metrics=tuple(_metric(one) for one in data["metrics"]),
         policy=data["policy"],
         settings=data["settings"],
-        cells=tuple(_cell(one) for one in data["cells"]),
-        blind=tuple(_cell(one) for one in data["blind_cells"]),
+        cells=tuple(Cell.from_dict(one) for one in data["cells"]),
+        blind=tuple(Cell.from_dict(one) for one in data["blind_cells"]),
         replay=data["checks"]["determinism"],
         shift=data["policy_shift"],
         rules=tuple(Rule(**gate["rule"]) for gate in data["gates"]),
@@ -133,21 +134,11 @@ def _pair(facts: Mapping[str, Any], configs: Mapping[str, Config]) -> Pair:
         wide_name=wide.get("name", ""),
         wide=configs[wide["digest"]] if wide else None,
         prediction=facts.get("prediction", ""),
+        confounded=facts.get("confounded", False),
+        cumulative=facts.get("cumulative", False),
     )
 
 
 def _metric(facts: Mapping[str, Any]) -> Declared:
     bounds = facts["bounds"]
     return Declared(**{**facts, "bounds": tuple(bounds) if bounds is not None else None})
-
-
-def _cell(facts: Mapping[str, Any]) -> Cell:
-    columns = {name: _column(values) for name, values in facts["episodes"].items()}
-    batch = EpisodeBatch(columns, np.asarray(facts["action_counts"], np.int64))
-    return Cell(facts["side"], facts["name"], facts["training"], facts["seed"], batch)
-
-
-def _column(values: list[float | None]) -> np.ndarray:
-    """Return f64[E]; records are 32-bit numbers, written as their shortest decimals."""
-    filled = [np.nan if value is None else value for value in values]
-    return np.float64(np.asarray(filled, np.float32))

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
+from harness import splits
 from harness.blocks import Block, blocks, count, interval
+from harness.export import dominant_action
+from harness.fitting import WHOLE
 
 if TYPE_CHECKING:  # the report imports this module when it prints itself
     from harness.result import PairResult, Report
 
 WIDTH = 100
+SCRIPTS = ("noop", "right", "right-jump")  # built-in policies that repeat one action
 
 # What each verdict says, in the words of the README; S is the number of training seeds.
 MEANING = {
@@ -42,7 +46,7 @@ def header(report: Report) -> list[str]:
     versions, device = report.provenance["versions"], report.provenance["device"]
     suite, facts = report.suite, report.policy
     sides = len({result.pair.train.digest for result in report.pairs})
-    engine = f"jax {versions['jax']} on {device['platform']} ({report.provenance['cores']} cores)"
+    engine = f"jax {versions['jax']} on {machine(device)} ({report.provenance['cores']} cores)"
     counts = f"{count(len(suite), 'pair')}, {count(sides, 'training side')}"
     episodes = count(report.settings["episodes"], "episode")
     named = f"suite {suite.name} v{suite.version} ({counts})"
@@ -51,7 +55,13 @@ def header(report: Report) -> list[str]:
         f"{episodes} per side and training seed, the same levels on both sides · "
         f"suite digest {suite.digest[:8]}"
     )
-    return [first, policy_line(facts), last]
+    return [first, policy_line(facts), *weights_line(facts), last, *splits.header_line(report)]
+
+
+def machine(device) -> str:
+    """Return "cpu", or of an accelerator its kind as well: "gpu NVIDIA H200"."""
+    platform, kind = device["platform"], device["kind"]
+    return platform if kind in (platform, "") else f"{platform} {kind}"
 
 
 def policy_line(facts) -> str:
@@ -68,9 +78,29 @@ def policy_line(facts) -> str:
     )
 
 
+def weights_line(facts) -> list[str]:
+    """Return a line on weights that came without a manifest: what was read, and how checked."""
+    origins = [one.get("origin") or {"form": "policy"} for one in facts["policies"]]
+    read = [one for one in origins if one["form"] != "policy"]
+    if not read:
+        return []
+
+    def each(key: str) -> str:
+        values = [one[key] if isinstance(one[key], list) else [one[key]] for one in read]
+        named = sorted({str(value) for some in values for value in some if value is not None})
+        return ", ".join(named)
+
+    step = f"step {each('step')}, " if each("step") else ""
+    place = "the whole tree" if each("taken_from") == WHOLE else each("taken_from")
+    checked = {"verified": "every leaf verified"}.get(each("checked"), each("checked"))
+    ignored = f", ignored: {each('ignored')}" if each("ignored") else ""
+    leaves = f"{each('leaves')} leaves ({each('dtypes')})"
+    return [f"weights: {step}{leaves} from {place}, {checked}{ignored}"]
+
+
 def remarks(report: Report) -> list[str]:
     """Return what keeps a reader from over-reading the numbers, each thing said once."""
-    lines = [_scope(report)]
+    lines = [scope(report)]
     metric = report.mean[report.pairs[0].pair.metric].metric
     if report.detectable is not None:
         what = "a mean gap" if len(report.pairs) > 1 else "a gap"
@@ -96,7 +126,7 @@ def _self_test(report: Report) -> list[str]:
     return [f"The policy draws its own numbers: {again} when they were played again."]
 
 
-def _scope(report: Report) -> str:
+def scope(report: Report) -> str:
     """Say what the intervals cover, and how they were made."""
     seeds = min(len(result.seeds) for result in report.pairs)
     metric = report.mean[report.pairs[0].pair.metric].metric
@@ -142,7 +172,9 @@ def _notes(pairs: Sequence[PairResult]) -> list[str]:
 
 def _loud(result: PairResult) -> Iterable[str]:
     quiet = ("With fewer than ten seeds", "This speaks of")
-    return (note for note in result.verdict.notes if not note.startswith(quiet))
+    if result.pair.confounded:
+        yield "confounded: more than one thing changes, so the gap has no single cause."
+    yield from (note for note in result.verdict.notes if not note.startswith(quiet))
 
 
 def _listed(names: Sequence[str], most: int = 4) -> str:
@@ -150,17 +182,16 @@ def _listed(names: Sequence[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _dominant_action(report: Report, share: float = 0.95) -> list[str]:
-    sides = []
-    for cell in report.cells:
-        counts = cell.batch.action_counts
-        if counts.max() > share * counts.sum() and cell.name not in sides:
-            sides.append(cell.name)
+def _dominant_action(report: Report) -> list[str]:
+    """Name the sides on which a policy does the same thing all the time (scripts are meant to)."""
+    if report.policy["name"] in SCRIPTS:
+        return []
+    sides = list(dict.fromkeys(cell.name for cell in report.cells if dominant_action(cell)))
     if not sides:
         return []
     everywhere = len(sides) == len({cell.name for cell in report.cells})
     where = "every side" if everywhere else _listed(sides)
-    return [f"One action makes up over {round(100 * share)} % of all steps on {where}."]
+    return [f"One action makes up over 95 % of all steps on {where}."]
 
 
 def next_steps(report: Report) -> list[str]:

@@ -1,4 +1,4 @@
-"""Look at suites: `python -m protocols list | show NAME | audit NAME`."""
+"""Look at suites, and freeze them: `python -m protocols list | show | audit | freeze SUITE`."""
 
 from __future__ import annotations
 
@@ -7,30 +7,44 @@ import os
 import sys
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from envs.errors import InputError
-from protocols.audit import share_seen
+from protocols.audit import audit_rollouts
+from protocols.audit.text import FAIL, OK, WARN, pair_lines, status, value_text
+from protocols.freeze import freeze, write_split
 from protocols.loader import load_suite, suite_names
 from protocols.pair import Pair, Suite
 
-BAD_INPUT = 2
+BAD_INPUT, AUDIT_FAILED = 2, 4
+
+_LEGEND = """\
+Proved by playing both sides with the same keys. pictures only: latents and rewards are bit-equal.
+solved: by the best script. contrast: grey levels that a move changes in a picture (in training)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, or 2 for bad input."""
+    """Run the command and return its exit code: 0, 2 for bad input, 4 where an audit fails."""
     parser = argparse.ArgumentParser(prog="python -m protocols", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="the bundled suites")
     for name, text in (("show", "pairs and what differs"), ("audit", "prove what a suite claims")):
-        commands.add_parser(name, help=text).add_argument("suite", help="a name or a YAML file")
+        command = commands.add_parser(name, help=text)
+        command.add_argument("suite", help="a name or a YAML file")
+        if name == "audit":
+            command.add_argument("--pair", help="only this one")
+    _add_freeze(commands.add_parser("freeze", help="write down a split before training"))
     options = parser.parse_args(arguments)
     try:
         if options.command == "list":
             print("\n".join(_summary(load_suite(name)) for name in suite_names()))
+        elif options.command == "freeze":
+            print(_frozen(load_suite(options.suite), options.prediction, options.out))
+        elif options.command == "audit":
+            return _audit(load_suite(options.suite), options.pair)
         else:
-            suite = load_suite(options.suite)  # loading audits every pair
-            print(_shown(suite) if options.command == "show" else _audited(suite))
+            print(_shown(load_suite(options.suite)))
     except InputError as error:
         print(f"protocols: {error}", file=sys.stderr)
         return BAD_INPUT
@@ -39,47 +53,90 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _add_freeze(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("suite", help="a name or a YAML file")
+    add("--prediction", default="", metavar="TEXT", help="what you expect, before anything runs")
+    add("--out", type=Path, default=Path("split.json"), metavar="FILE", help="default: split.json")
+
+
+def _frozen(suite: Suite, prediction: str, file: Path) -> str:
+    data = freeze(suite, prediction)
+    if not write_split(data, file):
+        return f"{file}: this split is frozen already"
+    named = f"suite {suite.name} v{suite.version}, {_count(len(suite), 'pair')}"
+    return f"{file}: {named}, frozen {data['date']}, digest {data['digest'][:8]}"
+
+
 def _summary(suite: Suite) -> str:
-    text = f"{suite.name} v{suite.version} ({len(suite)} pairs): {suite.description}"
-    return textwrap.fill(text, 100, subsequent_indent="    ")
+    every = [one for pair in suite for one in (pair, pair.widened) if one is not None]
+    sides = {pair.train.digest for pair in every}
+    played = {
+        (pair.train_name, side.digest)
+        for pair in every
+        for side in (pair.train, *pair.heldout.values())
+    }
+    counts = ", ".join([
+        _count(len(suite), "pair"),
+        _count(len(sides), "training side"),
+        f"{_count(len(played), 'side')} to play per seed",
+    ])  # fmt: skip
+    text = f"{suite.name} v{suite.version} ({counts}): {suite.description}"
+    return textwrap.fill(text, 100, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _shown(suite: Suite) -> str:
     lines = [_summary(suite), f"digest {suite.digest}"]
     for pair in suite:
-        lines += ["", f"{pair.name}  (axis {pair.axis}, trained on {pair.train_name})"]
+        lines += ["", f"{pair.name}  ({_described(pair)})"]
+        lines += [textwrap.indent(textwrap.fill(text, 96), "    ") for text in _remarks(pair)]
         lines += _differences(pair)
     return "\n".join(lines)
+
+
+def _described(pair: Pair) -> str:
+    kind = [] if pair.kind == "pair" else [pair.kind]
+    wide = f" and on {pair.wide_name}" if pair.wide_name else ""
+    confounded = ["confounded"] if pair.confounded else []
+    return ", ".join(
+        [*kind, f"axis {pair.axis}", f"trained on {pair.train_name}{wide}", *confounded]
+    )
+
+
+def _remarks(pair: Pair) -> list[str]:
+    predicted = f"predicted: {pair.prediction}" if pair.prediction else ""
+    pooled = "each dose pools its side and those before it, in equal shares"
+    return [text for text in (pair.note, predicted, pooled if pair.cumulative else "") if text]
 
 
 def _differences(pair: Pair) -> list[str]:
     lines = []
     for side in pair.heldout:
-        changed = pair.difference(side) or {"(nothing)": ("", "")}
+        changed = pair.difference(side)
+        place = f"    {side}: " if len(pair.heldout) > 1 else "    "
+        lines += [] if changed else [f"{place}behaves like the training side"]
         for path, (left, right) in changed.items():
-            place = f"{side}: " if len(pair.heldout) > 1 else ""
-            lines.append(f"    {place}{path}: {_value(left)} -> {_value(right)}")
+            lines.append(f"{place}{path}: {value_text(left)} -> {value_text(right)}")
     return lines
 
 
-def _value(value: Any) -> str:
-    return "(no effect)" if value is None else str(value)
-
-
-def _audited(suite: Suite) -> str:
-    lines = [_summary(suite)]
-    for pair in suite:
-        lines.append(f"  ok  {pair.name:24} {pair.axis}: {_proof(pair)}")
-    return "\n".join(lines)
-
-
-def _proof(pair: Pair) -> str:
-    if pair.kind == "null":
-        return "equal sides"
-    if pair.kind == "sweep":
-        shares = ", ".join(f"{side} {share_seen(pair, side):.0%}" for side in pair.heldout)
-        return f"one axis; share that training shows: {shares}"
-    return "one axis, disjoint support"
+def _audit(suite: Suite, only: str | None) -> int:
+    """Print the proof of every pair as it comes; return the exit code."""
+    print(_summary(suite))
+    print(f"digest {suite.digest}")
+    print(_LEGEND, flush=True)
+    counts, memory = dict.fromkeys((OK, WARN, FAIL), 0), {}
+    for pair in [suite[only]] if only else suite:
+        proofs = audit_rollouts(pair, memory)
+        counts[status(proofs)] += 1
+        print("\n".join(pair_lines(pair, proofs)), flush=True)
+    total = f"{counts[OK]} ok, {counts[WARN]} with warnings, {counts[FAIL]} failed"
+    print(f"{_count(sum(counts.values()), 'pair')}: {total}")
+    return AUDIT_FAILED if counts[FAIL] else 0
 
 
 if __name__ == "__main__":

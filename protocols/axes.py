@@ -22,7 +22,13 @@ AXES: dict[str, tuple[str, ...]] = {
     "images": ("images.",),
     "blank": ("blank_color",),
     "start": ("start.",),
+    "gravity": ("physics.gravity",),
+    "jump": ("physics.jump_force",),
+    "steepness": ("layout.min_step_height", "layout.max_step_height"),
 }
+
+# These change the task itself; along all others the same actions lead to the same rewards.
+CONTROL = ("start", "gravity", "jump", "steepness")
 
 
 def covers(axis: str, path: str) -> bool:

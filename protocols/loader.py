@@ -17,10 +17,14 @@ from protocols.pair import KINDS, PREDICTION, Pair, Suite
 SUITES = Path(__file__).parent / "suites"
 TRAINING = Path(__file__).parent / "training.yaml"
 
-_SUITE_KEYS = ("name", "version", "description", "episodes", "pairs")
+_SUITE_KEYS = ("name", "version", "description", "episodes", "training", "pairs")
 _PAIR_KEYS = ("axis", "kind", "train", "heldout", "sides", "metric", "note")
 # What only some kinds have: a key elsewhere would be a setting without effect.
-_KIND_KEYS = {"sweep": ("doses", "parameter"), "widening": ("wide", "prediction")}
+_KIND_KEYS = {
+    "pair": ("confounded",),
+    "sweep": ("doses", "parameter", "cumulative"),
+    "widening": ("wide", "prediction"),
+}
 
 
 def suite_names() -> list[str]:
@@ -40,7 +44,10 @@ def load_train_config(name: str) -> Config:
     Raises:
         InputError: naming the nearest and all valid names.
     """
-    known = training_configs()
+    return _training(name, training_configs())
+
+
+def _training(name: str, known: Mapping[str, Config]) -> Config:
     if name not in known:
         raise InputError(not_among(f"no training configuration {name!r}", name, known))
     return known[name]
@@ -123,6 +130,7 @@ def _suite(data: Mapping[str, Any]) -> Suite:
         value = data.get(key, 1)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             raise InputError(f"{key}: expected a whole number of at least 1, got {value!r}")
+    known = {**training_configs(), **_own_training(data.get("training", {}))}
     pairs = _mapping("pairs", data["pairs"])
     if not pairs:
         raise InputError("pairs: a suite needs at least one pair")
@@ -130,12 +138,22 @@ def _suite(data: Mapping[str, Any]) -> Suite:
         name=str(data["name"]),
         version=data["version"],
         description=str(data.get("description", "")).strip(),
-        pairs=tuple(_pair(str(name), values) for name, values in pairs.items()),
+        pairs=tuple(_pair(str(name), values, known) for name, values in pairs.items()),
         episodes=data.get("episodes", 128),
     )
 
 
-def _pair(name: str, data: Any) -> Pair:
+def _own_training(data: Any) -> dict[str, Config]:
+    """Return the training configurations that a suite file brings itself."""
+    bundled = training_configs()
+    own = {str(name): values for name, values in _mapping("training", data).items()}
+    for name in own:
+        if name in bundled:
+            raise InputError(f"training: {name!r} is the name of a bundled configuration")
+    return {name: _config(f"training {name}", values or {}) for name, values in own.items()}
+
+
+def _pair(name: str, data: Any, known: Mapping[str, Config]) -> Pair:
     where = f"pair {name}"
     data = _mapping(where, data)
     kind = data.get("kind", "pair")
@@ -145,11 +163,14 @@ def _pair(name: str, data: Any) -> Pair:
     for key in ("axis", "train", *(["wide"] if kind == "widening" else [])):
         if key not in data:
             raise InputError(f"{where}: {key!r} is missing")
-    train = load_train_config(data["train"])
+    for key in ("confounded", "cumulative"):
+        if not isinstance(data.get(key, True), bool):
+            raise InputError(f"{where}: {key}: expected true or false, got {data[key]!r}")
+    train = _training(data["train"], known)
     changes, doses = _sides(where, kind, data)
     more: dict[str, Any] = {"doses": doses, "parameter": str(data.get("parameter", ""))}
     if kind == "widening":
-        more["wide_name"], more["wide"] = data["wide"], load_train_config(data["wide"])
+        more["wide_name"], more["wide"] = data["wide"], _training(data["wide"], known)
         more["prediction"] = str(data.get("prediction", PREDICTION)).strip()
     pair = Pair(
         name=name,
@@ -160,6 +181,8 @@ def _pair(name: str, data: Any) -> Pair:
         kind=kind,
         metric=data.get("metric", "success"),
         note=str(data.get("note", "")).strip(),
+        confounded=data.get("confounded", False),
+        cumulative=data.get("cumulative", False),
         **more,
     )
     audit(pair)
@@ -187,6 +210,8 @@ def _dosed_parameter(where: str, data: Mapping[str, Any]) -> tuple[dict[str, Any
     """Return one side per dose: `heldout`, where given, with the parameter set to the dose."""
     if "sides" in data or "doses" not in data:
         raise InputError(f"{where}: with 'parameter' give 'doses', its values, and no 'sides'")
+    if data.get("cumulative"):
+        raise InputError(f"{where}: 'cumulative' pools 'sides', not doses of a 'parameter'")
     sides, doses = {}, {}
     for value, dose in zip(data["doses"], _doses(where, data["doses"]), strict=True):
         name = f"{dose:g}"

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from envs import Config, InputError, parameters
 from envs.errors import not_among
+from protocols.differences import difference
 
 KINDS = ("pair", "split", "sweep", "widening", "null")
 PREDICTION = "The gap shrinks; the training score stays about the same."
@@ -22,8 +23,10 @@ class Pair:
                widening (a narrow and a wide training side before the same held-out one) |
                null (two equal sides for calibration: the true gap is zero)
     doses      of a sweep: held-out side -> dose, increasing; `parameter` names what is dosed
+    cumulative of a sweep: each dose pools its own side and all before it, in equal shares
     wide       of a widening: the wide training side; `train` is the narrow one
     prediction of a widening: what was expected before anything ran
+    confounded several things change at once, so that a gap has no single cause; said, not hidden
     """
 
     name: str
@@ -36,9 +39,11 @@ class Pair:
     note: str = ""
     doses: Mapping[str, float] = field(default_factory=dict)
     parameter: str = ""
+    cumulative: bool = False
     wide_name: str = ""
     wide: Config | None = None
     prediction: str = ""
+    confounded: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "heldout", MappingProxyType(dict(self.heldout)))
@@ -58,15 +63,18 @@ class Pair:
         name = f"{self.name} (wide)"
         return Pair(name, self.axis, self.wide_name, self.wide, self.heldout, metric=self.metric)
 
+    def pooled(self, side: str) -> tuple[str, ...]:
+        """Return the held-out sides that a dose is made of, each an equal share of its episodes.
+
+        A pool of colours is drawn from anew in every episode, so its shares are equal only on
+        average. Sides of one colour each, with as many episodes, are equal shares exactly.
+        """
+        sides = list(self.heldout)
+        return tuple(sides[: sides.index(side) + 1]) if self.cumulative else (side,)
+
     def difference(self, side: str) -> dict[str, tuple[object, object]]:
         """Return {path: (training value, held-out value)} of what effectively differs."""
-        left, right = self.train.effective(), self.heldout[side].effective()
-        paths = sorted(left.keys() | right.keys())
-        return {
-            path: (left.get(path), right.get(path))
-            for path in paths
-            if left.get(path) != right.get(path)
-        }
+        return difference(self.train, self.heldout[side])
 
     @cached_property
     def digest(self) -> str:
@@ -81,6 +89,10 @@ class Pair:
         }
         if self.doses:
             parts["doses"] = dict(self.doses)
+        if self.cumulative:
+            parts["cumulative"] = True
+        if self.confounded:
+            parts["confounded"] = True
         if self.wide is not None:
             parts |= {"wide": self.wide.digest, "prediction": self.prediction}
         return parameters.digest(parts)

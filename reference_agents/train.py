@@ -1,8 +1,8 @@
 """Train the reference agents: `python -m reference_agents.train --train-config base --seeds 0 1 2`.
 
-Writes `<out>/<train-config>/seed-<k>/`, a checkpoint the evaluation harness understands, with its
-learning curve beside it. Until a seed is finished its files live in `.seed-<k>-training/`; a run
-that was killed goes on from there when the same command is given again.
+Writes `<out>/<train-config>/seed-<k>/`: several checkpoints that the evaluation harness
+understands, with the learning curve beside them. Until a seed is finished its files live in
+`.seed-<k>-training/`; a run that was killed goes on from there when the same command is given.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 NETWORKS = ("patch", "nature")
+AUGMENTATIONS = ("cutout-color", "crop-resize")
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 
 
@@ -21,20 +23,10 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     # JAX takes a second to import: --help and misspelt options must not wait for it.
     from envs.errors import InputError
-    from harness.splits import trained_for
-    from reference_agents.training import train_seed, training_task
 
     command = shlex.join(["python", "-m", "reference_agents.train", *(argv or sys.argv[1:])])
     try:
-        task, params, side = training_task(
-            arguments.train_config, arguments.network, arguments.steps
-        )
-        side = trained_for(side, arguments.split)
-        for seed in dict.fromkeys(arguments.seeds):
-            train_seed(
-                task, params, side, seed, arguments.out, network=arguments.network,
-                fresh=arguments.fresh, command=command,
-            )  # fmt: skip
+        _train(arguments, command)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return BAD_INPUT
@@ -44,22 +36,39 @@ def main(argv: list[str] | None = None) -> int:
     return DONE
 
 
+def _train(arguments: argparse.Namespace, command: str) -> None:
+    from harness.splits import trained_for
+    from reference_agents.sides import configurations
+    from reference_agents.training import make_training, train_seed
+
+    names = configurations(arguments.train_config, arguments.suite)
+    for name in names:
+        training = make_training(
+            name, network=arguments.network, steps=arguments.steps, augment=arguments.augment,
+            checkpoints=arguments.checkpoints, command=command,
+        )  # fmt: skip
+        side = trained_for(training.side, arguments.split)
+        for seed in dict.fromkeys(arguments.seeds):
+            train_seed(replace(training, side=side), seed, arguments.out, fresh=arguments.fresh)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m reference_agents.train",
-        description="Train PPO on a training configuration, one checkpoint per seed.",
+        description="Train PPO on a training configuration, some checkpoints per seed.",
     )
     add = parser.add_argument
-    add("--train-config", default="base", metavar="NAME", help="what to train on (%(default)s)")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--train-config", metavar="NAME", help="what to train on (default: base)")
+    what.add_argument("--suite", metavar="NAME", help="all training configurations of a suite")
     add("--seeds", type=seed_number, nargs="+", default=[0], metavar="K", help="training seeds (0)")
     add("--out", type=Path, default=Path("ckpt"), metavar="DIR", help="where to (%(default)s/)")
-    add(
-        "--steps",
-        type=positive_number,
-        metavar="N",
-        help="environment steps per seed (1.2 million)",
-    )
+    add("--steps", type=positive_number, metavar="N",
+        help="environment steps per seed (1.2 million)")  # fmt: skip
     add("--network", choices=NETWORKS, default=NETWORKS[0], help="which network (%(default)s)")
+    add("--augment", choices=AUGMENTATIONS, help="augment the training pictures (default: no)")
+    add("--checkpoints", type=positive_number, default=4, metavar="N",
+        help="how many, evenly over the training (%(default)s)")  # fmt: skip
     add("--split", type=Path, metavar="FILE",
         help="the split frozen for this training (python -m protocols freeze)")  # fmt: skip
     add("--fresh", action="store_true", help="start over instead of going on where a run stopped")

@@ -1,116 +1,146 @@
-"""One training run: its files, its progress, its checkpoint. The learning itself is in `ppo`."""
+"""One training run: its files, its progress, its checkpoints. The learning itself is in `ppo`.
+
+```
+<out>/<train-config>/seed-<k>/step-<n>/          checkpoints, the last one at the end of training
+<out>/<train-config>/seed-<k>/learning_curve.*   its course, as CSV and (with matplotlib) as PNG
+<out>/<train-config>/.seed-<k>-training/         all of it, and the state, until it is finished
+```
+"""
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from envs.core import Config
 from envs.errors import InputError
 from envs.keys import training_key
 from harness.checkpoint import read_manifest, save_policy
-from harness.layout import is_checkpoint
 from protocols import load_train_config
 from reference_agents import networks, ppo
+from reference_agents.curve import plot_curves, steps_to_success, write_curve
+from reference_agents.progress import Progress
 from reference_agents.resume import load_state, read_facts, save_state
 
-STATE, CURVE = "state.npz", "learning_curve.csv"
-COLUMNS = ("steps", "seconds", "episodes", "success", "return")
-CURVE_ITERATIONS = 16  # iterations per row of the learning curve
-SAVE_SECONDS, PROGRESS_SECONDS = 60.0, 10.0
+STATE, CURVE, PLOT = "state.npz", "learning_curve.csv", "learning_curve.png"
+CURVE_ITERATIONS = 4  # iterations per row of the learning curve
+SAVE_SECONDS = 60.0
 GOLDEN = 4  # observations kept with a checkpoint, to recognise its outputs by
 
 
+@dataclass(frozen=True)
+class Training:
+    """What is trained and how, for any number of seeds."""
+
+    task: ppo.Task
+    params: Any  # of the environment
+    side: Mapping[str, Any]  # name and digest of the training configuration, and its frozen split
+    network: str = "patch"  # name of the factory in `networks` that made `task.network`
+    checkpoints: int = 4  # how many, evenly over the training
+    command: str = ""  # how it was started, for the manifest
+
+    @property
+    def algorithm(self) -> dict[str, Any]:
+        """Everything that must be equal for two seeds to be seeds of one algorithm, JSON data."""
+        name = "ppo" if self.task.augment is None else f"ppo, {self.task.augment}"
+        return {
+            "name": name,
+            "factory": f"reference_agents.networks:{self.network}",
+            "arguments": networks.arguments(self.task.network),
+            "config": dataclasses.asdict(self.task.config),
+        }
+
+    @property
+    def saved_at(self) -> dict[int, int]:
+        """Iteration -> step of every checkpoint."""
+        config = self.task.config
+        numbers = range(1, self.checkpoints + 1)
+        iterations = [round(number * config.iterations / self.checkpoints) for number in numbers]
+        return {iteration: iteration * config.batch for iteration in iterations if iteration}
+
+    def identity(self, seed: int) -> dict[str, Any]:
+        """Return, as JSON data, everything that decides how the training of a seed goes."""
+        side = {name: self.side[name] for name in ("name", "digest")}
+        checkpoints = self.checkpoints
+        return {**self.algorithm, "train": side, "seed": seed, "checkpoints": checkpoints}
+
+
 class Run(NamedTuple):
-    """Where a training stands: what is saved and loaded."""
+    """Where the training of one seed stands: what is saved and loaded."""
 
     state: ppo.TrainState
-    rows: list[list[float]]  # of the learning curve, as COLUMNS
+    rows: list[list[float]]  # of the learning curve, as curve.COLUMNS
     running: list[float]  # episodes, success and return sums since the last row
     seconds: float  # of training so far, over all sittings
 
 
-def training_config(name: str) -> Config:
-    """Return a training configuration by name; other names are errors that list the valid ones."""
-    return load_train_config(name)
+def make_training(
+    name: str, *, network: str = "patch", steps: int | None = None, augment: str | None = None,
+    **options: Any,
+) -> Training:  # fmt: skip
+    """Return the training on a named configuration; other names are errors that list the valid.
 
-
-def training_task(
-    name: str, network: str = "patch", steps: int | None = None
-) -> tuple[ppo.Task, Any, dict[str, str]]:
-    """Return (task, environment parameters, {"name", "digest"} of the training side)."""
-    config = training_config(name)
+    `options` are further fields of `Training`.
+    """
+    config = load_train_config(name)
     env, params = config.build()
     module = getattr(networks, network)(env.num_actions)
     settings = ppo.PPOConfig() if steps is None else ppo.PPOConfig(steps=steps)
-    return ppo.Task(env, module, settings), params, {"name": name, "digest": config.digest}
+    task = ppo.Task(env, module, settings, augment)
+    return Training(task, params, {"name": name, "digest": config.digest}, network, **options)
 
 
 def train_seed(
-    task: ppo.Task,
-    params: Any,
-    side: Mapping[str, str],
-    seed: int,
-    out: Path,
-    *,
-    network: str = "patch",
-    fresh: bool = False,
-    command: str = "",
+    training: Training, seed: int, out: Path, *, fresh: bool = False,
     stop: Callable[[int], bool] = lambda _: False,
-) -> Path | None:
-    """Train one seed, or go on with it, and write its checkpoint.
+) -> Path | None:  # fmt: skip
+    """Train one seed, or go on with it, and write its checkpoints.
 
     Args:
-        side: name and digest of the training configuration, for the manifest.
-        out: the checkpoint becomes `<out>/<side name>/seed-<seed>/`.
-        network: name of the factory in `networks` that made `task.network`.
+        out: they become `<out>/<side name>/seed-<seed>/step-<n>/`.
         fresh: discard an earlier training of this seed.
-        command: how the run was started, for the manifest.
         stop: asked after every iteration; true saves the state and returns None.
 
     Raises:
         InputError: what is already there belongs to a training with other settings.
     """
-    final = out / side["name"] / f"seed-{seed}"
+    final = out / training.side["name"] / f"seed-{seed}"
     work = final.with_name(f".{final.name}-training")
-    identity = _identity(task, side, seed, network)
-    label = f"{side['name']} seed {seed}"
+    identity = training.identity(seed)
+    label = f"{training.side['name']} seed {seed}"
     if fresh:
         shutil.rmtree(work, ignore_errors=True)
-    elif is_checkpoint(final) and not (work / STATE).exists():
-        _check_same(final, read_manifest(final)["notes"].get("training"), identity)
+    elif final.exists() and not work.exists():
+        _check_same(final, _recorded(final), identity)
         print(f"{label}  already trained: {final}", file=sys.stderr)
         return final
     work.mkdir(parents=True, exist_ok=True)
     root = training_key(seed)
-    run = _start(task, root, params, work / STATE, identity)
-    run = _train(task, root, params, run, work / STATE, identity, label, stop)
-    if run.state.iteration < task.config.iterations:
+    run = _start(training, root, work / STATE, identity)
+    run = _train(training, root, run, work, identity, label, stop)
+    if run.state.iteration < training.task.config.iterations:
         return None
-    _finish(task, params, run, work, final, identity, command)
+    plot_curves(work / PLOT, {label: run.rows}, training.algorithm["name"])
+    (work / STATE).unlink()
+    for unfinished in work.glob(".*"):  # left by a kill while a checkpoint was being written
+        shutil.rmtree(unfinished, ignore_errors=True)
+    shutil.rmtree(final, ignore_errors=True)
+    work.rename(final)
     print(f"{label}  done in {run.seconds / 60:.1f} min: {final}", file=sys.stderr)
     return final
 
 
-def _identity(task: ppo.Task, side: Mapping[str, str], seed: int, network: str) -> dict[str, Any]:
-    """Return, as JSON data, everything that decides how a training goes."""
-    return {
-        "algorithm": "ppo",
-        "train": dict(side),
-        "seed": seed,
-        "factory": f"reference_agents.networks:{network}",
-        "arguments": networks.arguments(task.network),
-        "config": dataclasses.asdict(task.config),
-    }
+def _recorded(final: Path) -> Any:
+    manifests = sorted(final.glob("step-*/manifest.json"))
+    return read_manifest(manifests[0].parent)["notes"].get("training") if manifests else None
 
 
 def _check_same(path: Path, found: Any, identity: Mapping[str, Any]) -> None:
@@ -134,8 +164,9 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _start(task: ppo.Task, root: jax.Array, params: Any, file: Path, identity: Mapping) -> Run:
+def _start(training: Training, root: jax.Array, file: Path, identity: Mapping) -> Run:
     """Return the saved run, or a new one."""
+    task, params = training.task, training.params
     if not file.exists():
         return Run(ppo.init(task, root, params), [], [0.0, 0.0, 0.0], 0.0)
     facts = read_facts(file)
@@ -145,40 +176,43 @@ def _start(task: ppo.Task, root: jax.Array, params: Any, file: Path, identity: M
 
 
 def _train(
-    task: ppo.Task, root: jax.Array, params: Any, run: Run, file: Path, identity: Mapping,
-    label: str, stop: Callable[[int], bool],
+    training: Training, root: jax.Array, run: Run, work: Path, identity: Mapping, label: str,
+    stop: Callable[[int], bool],
 ) -> Run:  # fmt: skip
-    """Iterate to the end (or until `stop`), saving once a minute and at the end."""
-    progress = Progress(label, task.config, int(run.state.iteration))
-    saved = time.monotonic()
+    """Iterate to the end (or until `stop`), saving once a minute, at checkpoints, at the end."""
+    task, saved_at = training.task, training.saved_at
     iteration = int(run.state.iteration)
+    progress = Progress(label, task.config, iteration)
+    saved = time.monotonic()
     try:
         while iteration < task.config.iterations:
             began = time.monotonic()
-            state, finished = ppo.train_iteration(task, root, run.state, params)
+            state, finished = ppo.train_iteration(task, root, run.state, training.params)
             sums = [float(value) for value in jax.device_get(finished)]
             iteration = int(state.iteration)
             seconds = run.seconds + time.monotonic() - began
             run = _record(run._replace(state=state, seconds=seconds), sums, iteration, task.config)
             progress.tell(iteration, sums)
+            if iteration in saved_at:
+                _save_checkpoint(training, run, work / f"step-{saved_at[iteration]}", identity)
             if stop(iteration):
                 break
-            if time.monotonic() - saved > SAVE_SECONDS:
-                _save(file, run, identity)
+            if time.monotonic() - saved > SAVE_SECONDS or iteration in saved_at:
+                _save(work, run, identity)
                 saved = time.monotonic()
     finally:
         # Also on Ctrl-C: the last whole iteration is kept.
-        _save(file, run, identity)
+        _save(work, run, identity)
     return run
 
 
-def _save(file: Path, run: Run, identity: Mapping) -> None:
+def _save(work: Path, run: Run, identity: Mapping) -> None:
     facts = {
         "identity": dict(identity), "rows": run.rows, "running": run.running,
         "seconds": run.seconds,
     }  # fmt: skip
-    save_state(file, run.state, facts)
-    _write_curve(file.with_name(CURVE), run.rows)
+    save_state(work / STATE, run.state, facts)
+    write_curve(work / CURVE, run.rows)
 
 
 def _record(run: Run, sums: list[float], iteration: int, config: ppo.PPOConfig) -> Run:
@@ -194,59 +228,18 @@ def _record(run: Run, sums: list[float], iteration: int, config: ppo.PPOConfig) 
     return run._replace(rows=[*run.rows, row], running=[0.0, 0.0, 0.0])
 
 
-def _write_curve(path: Path, rows: list[list[float]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
-
-
-def _finish(
-    task: ppo.Task, params: Any, run: Run, work: Path, final: Path, identity: Mapping,
-    command: str,
-) -> None:  # fmt: skip
-    """Write the checkpoint, then remove the working files; repeated whole if it is interrupted."""
+def _save_checkpoint(training: Training, run: Run, path: Path, identity: Mapping) -> None:
+    """Write the policy as it is now; one that is already there, from before a kill, is replaced."""
+    task = training.task
     lanes = jax.tree.map(lambda leaf: leaf[:GOLDEN], run.state.envs)
+    last = int(run.state.iteration) == task.config.iterations
+    algorithm = training.algorithm
     save_policy(
-        final, run.state.weights["params"], identity["factory"], identity["arguments"],
-        observations=np.asarray(ppo.observe(task.env, lanes, params)),
-        num_actions=task.env.num_actions, actions="sample", train=identity["train"],
+        path, run.state.weights["params"], algorithm["factory"], algorithm["arguments"],
+        observations=np.asarray(ppo.observe(task.env, lanes, training.params)),
+        num_actions=task.env.num_actions, actions="sample", train=training.side,
         seed=identity["seed"], steps=int(run.state.iteration) * task.config.batch,
-        notes={"training": dict(identity), "command": command,
-               "minutes": round(run.seconds / 60, 1)},
+        checkpoint_rule="last" if last else "fixed", algorithm=algorithm,
+        notes={"training": dict(identity), "command": training.command,
+               "minutes": round(run.seconds / 60, 1), "learned": steps_to_success(run.rows)},
     )  # fmt: skip
-    shutil.copyfile(work / CURVE, final / CURVE)
-    shutil.rmtree(work)
-
-
-class Progress:
-    """One line on stderr every ten seconds or so: speed, recent training episodes, time left."""
-
-    def __init__(self, label: str, config: ppo.PPOConfig, iteration: int) -> None:
-        self.label, self.config, self.last = label, config, iteration
-        self.told: float | None = None
-        self.recent: list[list[float]] = []
-
-    def tell(self, iteration: int, sums: list[float]) -> None:
-        """Note one iteration; print when it is time."""
-        self.recent = [*self.recent, sums][-CURVE_ITERATIONS:]
-        if self.told is None:  # the first one compiled the program, which says nothing about speed
-            self.told, self.last = time.monotonic(), iteration
-            return
-        elapsed = max(time.monotonic() - self.told, 1e-9)
-        over = iteration == self.config.iterations
-        if elapsed < PROGRESS_SECONDS and not over:
-            return
-        speed = (iteration - self.last) * self.config.batch / elapsed
-        left = (self.config.iterations - iteration) * self.config.batch / speed
-        count, returns, metric = np.sum(self.recent, axis=0)
-        scores = (
-            f"success {metric / count:.3f}  return {returns / count:8.1f}"
-            if count
-            else "no episode has ended yet"
-        )
-        done, total = iteration * self.config.batch / 1e6, self.config.steps / 1e6
-        print(
-            f"{self.label}  {done:5.2f} of {total:.2f} M steps  {speed:6,.0f}/s  {scores}  "
-            f"{left / 60:.0f} min left",
-            file=sys.stderr, flush=True,
-        )  # fmt: skip
-        self.told, self.last = time.monotonic(), iteration

@@ -20,6 +20,7 @@ SPAWN_X, SPAWN_STEP, SPAWN_TRIES = 64, 20, 20
 MAX_ROWS = 10  # px the agent can move vertically in one step (the range of jump and fall speeds)
 
 LEFT, RIGHT, JUMP = 1, 2, 4  # bits of an action
+LOOK_AHEAD = 8  # steps; how early a runner jumps, so that it is at its highest before a wall
 
 
 class Latent(NamedTuple):
@@ -116,6 +117,18 @@ class Dynamics:
         return new_x, new_y
 
     # ------------------------------------------------------------------------------ transitions
+
+    def run_and_jump(self, latent: Latent, control: dict[str, jax.Array]) -> jax.Array:
+        """Return the action of a runner that sees the ground, i32[]: right, and a jump where a wall
+        is LOOK_AHEAD steps away or less and a jump works."""
+        half_width, half_height = self.half
+        columns = latent.x + half_width + 1 + jnp.arange(LOOK_AHEAD * self.max_columns)
+        ahead = column_top(latent.tops, columns, self.run_width, self.length).min()
+        thickness = control["layout.ground_thickness"]
+        contact = self.touches_ground(latent.tops, latent.x, latent.y, thickness)
+        able = (contact & (latent.vy >= 0)) | (latent.coyote < control["physics.coyote_time"])
+        jumps = (ahead <= latent.y + half_height) & able
+        return jnp.where(jumps, RIGHT + JUMP, RIGHT).astype(jnp.int32)
 
     def spawn(self, tops: jax.Array, control: dict[str, jax.Array], drawn: dict) -> Latent:
         """Return the first state on a level with the given segment tops."""

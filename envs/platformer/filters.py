@@ -37,6 +37,21 @@ PRESETS: dict[str, dict[str, float]] = {
 Planes = tuple[jax.Array, jax.Array, jax.Array]
 
 
+def larger(a, b, xp: ModuleType = jnp) -> jax.Array:
+    """Return the maximum of numbers; one instruction, where `maximum` also has NaN and -0."""
+    return xp.where(a > b, a, b)
+
+
+def smaller(a, b, xp: ModuleType = jnp) -> jax.Array:
+    """Return the minimum of numbers (see `larger`)."""
+    return xp.where(a < b, a, b)
+
+
+def clipped(x, low: float, high: float, xp: ModuleType = jnp) -> jax.Array:
+    """Return numbers limited to [low, high] (see `larger`)."""
+    return smaller(larger(x, low, xp), high, xp)
+
+
 def preset_table() -> dict[str, jax.Array]:
     """Return the presets' settings: name of a filter -> f32[presets], in the order of PRESETS."""
     rows = [{**_PRESET_NEUTRAL, **settings} for settings in PRESETS.values()]
@@ -52,12 +67,12 @@ def preset_colors(planes: Planes, preset: dict[str, jax.Array], xp: ModuleType =
     """Apply what comes first in a preset: saturation and hue, temperature, brightness."""
     planes = _hue_and_saturation(planes, preset["hue_shift"], preset["saturation"], xp)
     planes = _temperature(planes, preset["color_temp"], xp)
-    return tuple(xp.clip(plane + 100.0 * preset["brightness"], 0, 255) for plane in planes)
+    return tuple(clipped(plane + 100.0 * preset["brightness"], 0, 255, xp) for plane in planes)
 
 
 def contrasted(planes: Planes, contrast: jax.Array, xp: ModuleType = jnp) -> Planes:
     """Stretch around grey 128."""
-    return tuple(xp.clip((plane - 128.0) * contrast + 128.0, 0, 255) for plane in planes)
+    return tuple(clipped((plane - 128.0) * contrast + 128.0, 0, 255, xp) for plane in planes)
 
 
 def pointwise(planes: Planes, settings: dict[str, jax.Array], xp: ModuleType = jnp) -> Planes:
@@ -66,7 +81,7 @@ def pointwise(planes: Planes, settings: dict[str, jax.Array], xp: ModuleType = j
     `settings` holds one f32 array per name in NAMES, broadcastable to the planes; gamma, a power
     per pixel, may be left out. `xp` is the array library (numpy compiles nothing).
     """
-    planes = tuple(xp.clip(plane + 100.0 * settings["brightness"], 0, 255) for plane in planes)
+    planes = tuple(clipped(plane + 100.0 * settings["brightness"], 0, 255, xp) for plane in planes)
     planes = contrasted(planes, settings["contrast"], xp)
     if "gamma" in settings:
         gamma = settings["gamma"]
@@ -82,41 +97,32 @@ def _hue_and_saturation(
 ) -> Planes:
     """Turn the HSV hue by `shift` degrees and scale the saturation.
 
-    Written with comparisons instead of remainders, which are slow per pixel.
+    With v and s of HSV, a channel is v (1 - s x), where x grows from 0 to 1 with the distance of
+    the hue from the channel's own; scaling s gives v s = min(factor (max - min), v). So one
+    division is left, and no branch.
     """
-    red, green, blue = (plane / 255.0 for plane in planes)
-    most = xp.maximum(xp.maximum(red, green), blue)
-    spread = most - xp.minimum(xp.minimum(red, green), blue)
-    safe = xp.where(spread == 0, 1.0, spread)
-    first = (green - blue) / safe
-    hue = xp.where(most == red, xp.where(first < 0, first + 6.0, first), 0.0)
-    hue = xp.where(most == green, (blue - red) / safe + 2.0, hue)
-    hue = xp.where(most == blue, (red - green) / safe + 4.0, hue)
-    hue = xp.where(spread == 0, 0.0, 60.0 * hue) + shift
-    hue = xp.where(hue < 0, hue + 360.0, hue)
-    sextant = xp.where(hue >= 360.0, hue - 360.0, hue) / 60.0
-    saturation = xp.where(most == 0, 0.0, spread / xp.where(most == 0, 1.0, most))
-
-    chroma = most * xp.clip(saturation * factor, 0, 1)
-    second = chroma * (1 - xp.abs(sextant - 2 * xp.floor(sextant * 0.5) - 1))
-    base, whole = most - chroma, xp.floor(sextant)
-
-    def channel(full: tuple[int, int], ramp: tuple[int, int]) -> jax.Array:
-        """Full chroma in two sextants around the channel's hue, a ramp next to them, else none."""
-        part = xp.where((whole == ramp[0]) | (whole == ramp[1]), second, 0.0)
-        part = xp.where((whole == full[0]) | (whole == full[1]), chroma, part)
-        return xp.clip(255.0 * (part + base), 0, 255)
-
+    red, green, blue = planes
+    most = larger(larger(red, green, xp), blue, xp)
+    spread = most - smaller(smaller(red, green, xp), blue, xp)
+    is_blue, is_green = most == blue, most == green
+    along = xp.where(is_blue, red - green, xp.where(is_green, blue - red, green - blue))
+    sextant = xp.where(is_blue, 4.0, xp.where(is_green, 2.0, 0.0)) + shift * (1 / 60)
+    hue = along * (1.0 / larger(spread, 1e-6, xp)) + sextant
+    hue = hue - 6.0 * xp.floor(hue * (1 / 6))
+    chroma = smaller(spread * factor, most, xp)
+    away = (2.0 - xp.abs(hue - 3.0), xp.abs(hue - 2.0) - 1.0, xp.abs(hue - 4.0) - 1.0)
     neutral = (shift == 0) & (factor == 1)
-    changed = (channel((0, 5), (1, 4)), channel((1, 2), (0, 3)), channel((3, 4), (2, 5)))
-    return tuple(xp.where(neutral, old, new) for old, new in zip(planes, changed, strict=True))
+    return tuple(
+        xp.where(neutral, old, most - chroma * clipped(lost, 0, 1, xp))
+        for old, lost in zip(planes, away, strict=True)
+    )
 
 
 def _temperature(planes: Planes, temperature: jax.Array, xp: ModuleType) -> Planes:
     warm, cold = xp.maximum(0, temperature), xp.maximum(0, -temperature)
     red, green, blue = planes
-    red = xp.clip(red + 30.0 * warm - 15.0 * cold, 0, 255)
-    return red, green, xp.clip(blue + 30.0 * cold - 15.0 * warm, 0, 255)
+    red = clipped(red + (30.0 * warm - 15.0 * cold), 0, 255, xp)
+    return red, green, clipped(blue + (30.0 * cold - 15.0 * warm), 0, 255, xp)
 
 
 def filtered_pixels(

@@ -7,6 +7,8 @@ pixel says that it is opaque.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 
@@ -15,6 +17,7 @@ from envs.platformer.filters import Planes
 U8, U32 = jnp.uint8, jnp.uint32
 OPAQUE = 1 << 31
 STEPS = 4  # levels of a deep word per grey level
+WHOLE = float(1 << 23)  # added to a small f32, it leaves the nearest whole number in the low bits
 
 
 def pack(planes: Planes, *, deep: bool = False) -> jax.Array:
@@ -22,11 +25,10 @@ def pack(planes: Planes, *, deep: bool = False) -> jax.Array:
 
     Whole grey levels are truncated to, quarters are rounded to.
     """
-    if deep:
-        planes = tuple(plane * STEPS + 0.5 for plane in planes)
-    red, green, blue = (plane.astype(jnp.int32).astype(U32) for plane in planes)
-    width = 10 if deep else 8
-    return red | (green << width) | (blue << (2 * width))
+    planes = tuple(plane * STEPS if deep else jnp.floor(plane) for plane in planes)
+    red, green, blue = (jax.lax.bitcast_convert_type(plane + WHOLE, U32) for plane in planes)
+    width = 10 if deep else 8  # shifting by it drops the bits of WHOLE
+    return (red & ((1 << width) - 1)) | (green << width) | (blue << (2 * width))
 
 
 def unpack(words: jax.Array, *, deep: bool = False) -> Planes:
@@ -53,3 +55,18 @@ def materialize(arrays, always: jax.Array):
     if jax.default_backend() != "cpu":
         return jax.lax.optimization_barrier(arrays)
     return jax.lax.cond(always, lambda a: a, lambda a: jax.tree.map(jnp.zeros_like, a), arrays)
+
+
+def apart(function: Callable, always: jax.Array, *arrays):
+    """Return function(*arrays), computed by loops of its own: what `materialize` does, not copied.
+
+    Whatever else the function reads is computed before it, so that should be small.
+    """
+    if jax.default_backend() != "cpu":
+        return jax.lax.optimization_barrier(function(*arrays))
+    made = jax.eval_shape(function, *arrays)
+
+    def never(*_):
+        return jax.tree.map(lambda one: jnp.zeros(one.shape, one.dtype), made)
+
+    return jax.lax.cond(always, function, never, *arrays)

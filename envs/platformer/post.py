@@ -7,6 +7,8 @@ be applied to the colours, images and skins that the frame was made of.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -15,11 +17,10 @@ import numpy as np
 
 from envs.keys import named_key
 from envs.platformer import filters, hashing
-from envs.platformer.filters import Planes
-from envs.platformer.pixels import U32, materialize, pack, unpack
+from envs.platformer.filters import Planes, clipped, smaller
+from envs.platformer.pixels import STEPS, U32, apart, pack, unpack
 from envs.platformer.scene import Look, Scene, Values, preset_settings
 
-LANE_STEPS = 16  # levels per grey level in sums of 9 pixels, which then fit into 16 bits
 SHARPEN_BLUR = 1.0 / 2.5  # share of the 3x3 mean in the blur that sharpening is measured against
 
 
@@ -56,112 +57,154 @@ def finish(
     look: Look, frame: jax.Array, scene: Scene, noise: Noise, values: Values, params: Any, always
 ) -> jax.Array:
     """Return the frame u32[N, H, W] after presets, filters and lights, as 8-bit words."""
-    settings = {
-        name.removeprefix("filters."): value[:, None, None] for name, value in values.items()
-    }
+    if look.pixelate > 1 and not look.deep:
+        frame = _pixelate(frame, always, look.pixelate)
+    passes = Passes(deep=look.deep)
     if look.deep:
-        frame = _preset(look, frame, scene, params, always)
-        frame = _filters(look, frame, noise, settings, scene, always)
-    elif look.pixelate > 1:
-        frame = _pixelate(frame, look.pixelate, always)
+        _preset(look, passes, scene, params)
+        _filters(look, passes, noise, values, scene)
     if look.light_count:
-        frame = _add_lights(look, frame, scene.lights, values, params.light_colors)
-    return frame
+        passes.then(_floor)
+        passes.then(partial(_lit, look, scene.lights, values, params.light_colors))
+    return passes.run(frame, always)
 
 
-def _preset(look: Look, words, scene: Scene, params: Any, always) -> jax.Array:
+def _floor(planes: Planes) -> Planes:
+    return tuple(jnp.floor(plane) for plane in planes)
+
+
+class Passes:
+    """Loops over the pixels, each of which reads what the one before has written.
+
+    Steps go into one loop for as long as none looks beyond its own pixel.
+    """
+
+    def __init__(self, *, deep: bool) -> None:
+        self._first = partial(unpack, deep=deep)
+        self._passes: list[tuple[Callable, Callable, list[Callable]]] = []
+
+    def then(self, step: Callable) -> None:
+        """Add a function of planes that acts on every pixel alone."""
+        if not self._passes:
+            self.read(lambda words, always: words, self._first)
+        self._passes[-1][-1].append(step)
+
+    def read(self, arrange: Callable, reader: Callable) -> None:
+        """Go on with `reader`, from words to planes, after `arrange` has moved the words."""
+        self._passes.append((arrange, reader, []))
+
+    def run(self, words: jax.Array, always: jax.Array) -> jax.Array:
+        """Return what the last pass makes of the words, as words of 8 bits."""
+        for arrange, reader, steps in self._passes:
+            last = steps is self._passes[-1][-1]
+
+            def each(words, reader=reader, steps=steps, last=last):
+                planes = reader(words)
+                for step in steps:
+                    planes = step(planes)
+                return pack(planes, deep=not last)
+
+            words = apart(each, always, arrange(words, always))
+        return words
+
+
+def _preset(look: Look, passes: Passes, scene: Scene, params: Any) -> None:
     """Apply what colours could not show of the presets; whole grey levels remain."""
     if look.preset != "pixels" and not look.preset_spatial:
-        return words
+        return
     drawn = {
         name: value[:, None, None] for name, value in preset_settings(params, scene.preset).items()
     }
-    planes = unpack(words, deep=True)
     if look.preset == "pixels":
-        planes = filters.preset_colors(planes, drawn)
+        passes.then(partial(filters.preset_colors, preset=drawn))
     if look.preset_darkens:
-        planes = _vignette(look, planes, drawn["vignette"])
+        passes.then(partial(_vignette, look, drawn["vignette"]))
     if look.preset == "pixels" or look.preset_darkens:
-        planes = filters.contrasted(planes, drawn["contrast"])
+        passes.then(partial(filters.contrasted, contrast=drawn["contrast"]))
     if look.preset_darkens_late:
-        planes = _vignette(look, planes, drawn["late_vignette"])
+        passes.then(partial(_vignette, look, drawn["late_vignette"]))
     if look.preset_sharpens:
-        planes = _sharpen(planes, drawn["sharpen"], always)
-    return pack(tuple(jnp.floor(plane) for plane in planes), deep=True)
+        passes.read(_padded, partial(_sharpened, drawn["sharpen"]))
+    passes.then(_floor)
 
 
-def _filters(look: Look, words, noise: Noise, settings: Values, scene: Scene, always) -> jax.Array:
-    """Apply the filters in their order and truncate to whole grey levels, 8-bit words."""
+def _filters(look: Look, passes: Passes, noise: Noise, values: Values, scene: Scene) -> None:
+    """Apply the filters in their order."""
+    settings = {
+        name.removeprefix("filters."): value[:, None, None] for name, value in values.items()
+    }
+    pixelated = partial(_pixelate, factor=look.pixelate), partial(unpack, deep=True)
     early = look.pixelate > 1 and not (look.blur or look.sharpen)
-    if early:  # what comes before is the same for every pixel, and words are cheaper to move
-        words = _pixelate(words, look.pixelate, always)
-    planes = unpack(words, deep=True)
+    if early:  # what comes before is the same for every pixel
+        passes.read(*pixelated)
     if look.pointwise == "pixels":
-        used = [name for name in filters.NAMES if name != "gamma" or look.gamma]
-        planes = filters.pointwise(planes, {name: settings[name] for name in used})
+        used = {name: settings[name] for name in filters.NAMES if name != "gamma" or look.gamma}
+        passes.then(partial(filters.pointwise, settings=used))
     if look.tone:
-        planes = _mixed(planes, noise.mix)
+        passes.then(partial(_mixed, noise.mix))
     if look.blur:
-        planes = _blur(planes, settings["blur_sigma"] / 2.5, always)
+        passes.read(_padded, partial(_blurred, settings["blur_sigma"] / 2.5))
     if look.sharpen:
-        planes = _sharpen(planes, settings["sharpen_amount"], always)
+        passes.read(_padded, partial(_sharpened, settings["sharpen_amount"]))
     if look.pixelate > 1 and not early:
-        planes = tuple(_pixelate(plane, look.pixelate, always) for plane in planes)
+        passes.read(*pixelated)
     if look.gaussian:
-        bits = _pixel_bits(look, noise.gaussian)
-        planes = tuple(
-            jnp.clip(plane + settings["gaussian_noise_std"] * hashing.normal(bit), 0, 255)
-            for plane, bit in zip(planes, bits, strict=True)
-        )
+        passes.then(partial(_grainy, look, noise.gaussian, settings["gaussian_noise_std"]))
     if look.poisson:
-        planes = _shot_noise(look, planes, noise.poisson, settings["poisson_noise_scale"])
+        passes.then(partial(_shot_noise, look, noise.poisson, settings["poisson_noise_scale"]))
     if look.tone:
-        planes = _vignette(look, planes, settings["vignette_strength"])
-        planes = _radial(look, planes, settings["radial_light_strength"], scene.radial_color)
-    return pack(planes)
+        passes.then(partial(_vignette, look, settings["vignette_strength"]))
+        strength = settings["radial_light_strength"]
+        passes.then(partial(_radial, look, strength, scene.radial_color))
 
 
-def _mixed(planes: Planes, mix: jax.Array) -> Planes:
+def _mixed(mix: jax.Array, planes: Planes) -> Planes:
     return tuple(
-        jnp.clip(
+        clipped(
             sum(mix[:, row, channel, None, None] * planes[channel] for channel in range(3)), 0, 255
         )
         for row in range(3)
     )
 
 
-def _means(planes: Planes, always) -> Planes:
-    """Return the means of 3x3 pixels (borders repeated), summed in two 16-bit lanes per word."""
-    red, green, blue = (
-        (plane * LANE_STEPS + 0.5).astype(jnp.int32).astype(U32) for plane in planes
-    )
-    lanes = materialize((red | (green << 16), blue), always)
-    sums = tuple(_sum_of_three(_sum_of_three(lane, 1, always), 2, always) for lane in lanes)
-    parts = sums[0] & 0xFFFF, sums[0] >> 16, sums[1]
-    return tuple(part.astype(jnp.int32).astype(jnp.float32) / (9 * LANE_STEPS) for part in parts)
+def _padded(words: jax.Array, always: jax.Array) -> jax.Array:
+    """Return words with their borders repeated once, u32[N, H + 2, W + 2]."""
+
+    def pad(words):
+        words = jnp.concatenate([words[:, :1], words, words[:, -1:]], axis=1)
+        return jnp.concatenate([words[:, :, :1], words, words[:, :, -1:]], axis=2)
+
+    return apart(pad, always, words)
 
 
-def _sum_of_three(lane: jax.Array, axis: int, always) -> jax.Array:
-    """Sum each element and its two neighbours along an axis; the borders count twice."""
+def _means(padded: jax.Array) -> tuple[Planes, Planes]:
+    """Return the pixels of padded words and the means of the 3x3 pixels around them.
 
-    def part(first: int, end: int) -> jax.Array:
-        return jax.lax.slice_in_dim(lane, first, end, axis=axis)
+    The channels of a word are summed within it, which leaves 2 bits for the carry of three pixels
+    of red and blue and more for green.
+    """
+    height, width = padded.shape[1] - 2, padded.shape[2] - 2
+    ends = greens = U32(0)
+    for right in range(3):
+        column = U32(0)
+        for down in range(3):
+            words = padded[:, down : down + height, right : right + width]
+            column = column + (words & U32(0x3FF003FF))
+            greens = greens + (words & U32(0x3FF << 10))
+        ends = ends + ((column & U32(0xFFF)) | ((column >> 4) & U32(0xFFF << 16)))
+    sums = ends & U32(0xFFFF), greens >> 10, ends >> 16
+    means = (total.astype(jnp.int32).astype(jnp.float32) * (1 / (9 * STEPS)) for total in sums)
+    return unpack(padded[:, 1:-1, 1:-1], deep=True), tuple(means)
 
-    size = lane.shape[axis]
-    middle = part(0, size - 2) + part(1, size - 1) + part(2, size)
-    ends = 2 * part(0, 1) + part(1, 2), 2 * part(size - 1, size) + part(size - 2, size - 1)
-    return materialize(jnp.concatenate([ends[0], middle, ends[1]], axis), always)
+
+def _blurred(share: jax.Array, padded: jax.Array) -> Planes:
+    pairs = zip(*_means(padded), strict=True)
+    return tuple(plane + share * (mean - plane) for plane, mean in pairs)
 
 
-def _blur(planes: Planes, share: jax.Array, always) -> Planes:
-    pairs = zip(planes, _means(planes, always), strict=True)
-    return tuple(plane * (1 - share) + mean * share for plane, mean in pairs)
-
-
-def _sharpen(planes: Planes, amount: jax.Array, always) -> Planes:
-    blurred = _blur(planes, SHARPEN_BLUR, always)
-    pairs = zip(planes, blurred, strict=True)
-    return tuple(jnp.clip(plane + amount * (plane - soft), 0, 255) for plane, soft in pairs)
+def _sharpened(amount: jax.Array, padded: jax.Array) -> Planes:
+    pairs, gain = zip(*_means(padded), strict=True), SHARPEN_BLUR * amount
+    return tuple(clipped(plane + gain * (plane - mean), 0, 255) for plane, mean in pairs)
 
 
 def pixelate_index(size: int, factor: int) -> np.ndarray:
@@ -174,12 +217,14 @@ def pixelate_index(size: int, factor: int) -> np.ndarray:
     return np.floor((square + 0.5) * size / squares).astype(int)
 
 
-def _pixelate(pixels: jax.Array, factor: int, always) -> jax.Array:
-    """Gather squares; in one pass per axis, not again for every byte or channel that reads them."""
-    for axis in (1, 2):
-        source = jnp.asarray(pixelate_index(pixels.shape[axis], factor))
-        pixels = jnp.take(materialize(pixels, always), source, axis=axis)
-    return materialize(pixels, always)
+def _pixelate(words: jax.Array, always: jax.Array, factor: int) -> jax.Array:
+    """Gather squares. Rows are copied whole, so only one row per square goes through columns."""
+    down, across = (pixelate_index(size, factor) for size in words.shape[1:])
+    rows, again = np.unique(down, return_inverse=True)
+    for axis, source in ((1, rows), (2, across), (1, again)):
+        take = partial(jnp.take, indices=jnp.asarray(source), axis=axis, mode="clip")
+        words = apart(take, always, words)
+    return words
 
 
 def _pixel_bits(look: Look, seeds: jax.Array) -> list[jax.Array]:
@@ -190,13 +235,20 @@ def _pixel_bits(look: Look, seeds: jax.Array) -> list[jax.Array]:
     return [hashing.hash_bits(pixel + U32(channel), one, two) for channel in range(3)]
 
 
-def _shot_noise(look: Look, planes: Planes, seeds: jax.Array, scale: jax.Array) -> Planes:
+def _grainy(look: Look, seeds: jax.Array, std: jax.Array, planes: Planes) -> Planes:
+    return tuple(
+        clipped(plane + std * hashing.normal(bits), 0, 255)
+        for plane, bits in zip(planes, _pixel_bits(look, seeds), strict=True)
+    )
+
+
+def _shot_noise(look: Look, seeds: jax.Array, scale: jax.Array, planes: Planes) -> Planes:
     counts = (
         hashing.poisson(bits, plane * scale)
         for plane, bits in zip(planes, _pixel_bits(look, seeds), strict=True)
     )
     on, safe = scale > 0, jnp.maximum(scale, 1e-6)
-    noisy = [jnp.clip(count / safe, 0, 255) for count in counts]
+    noisy = [clipped(count / safe, 0, 255) for count in counts]
     return tuple(jnp.where(on, new, old) for new, old in zip(noisy, planes, strict=True))
 
 
@@ -208,20 +260,20 @@ def _squared_radius(look: Look) -> np.ndarray:
     return ((across[None, :] + down[:, None]) / whole).astype(np.float32)
 
 
-def _vignette(look: Look, planes: Planes, strength: jax.Array) -> Planes:
-    kept = jnp.clip(1 - strength * _squared_radius(look), 0, 1)
+def _vignette(look: Look, strength: jax.Array, planes: Planes) -> Planes:
+    kept = clipped(1 - strength * _squared_radius(look), 0, 1)
     return tuple(plane * kept for plane in planes)
 
 
-def _radial(look: Look, planes: Planes, strength: jax.Array, color: jax.Array) -> Planes:
+def _radial(look: Look, strength: jax.Array, color: jax.Array, planes: Planes) -> Planes:
     light = np.clip(1 - _squared_radius(look) ** 0.75, 0, 1).astype(np.float32)
     return tuple(
-        jnp.minimum(plane + strength * light * color[:, channel, None, None], 255)
+        smaller(plane + strength * light * color[:, channel, None, None], 255)
         for channel, plane in enumerate(planes)
     )
 
 
-def _add_lights(look: Look, frame, lights, values: Values, colors) -> jax.Array:
+def _lit(look: Look, lights, values: Values, colors, planes: Planes) -> Planes:
     """Add coloured lights that decay as 1 / (1 + (distance / radius)^falloff), up to 255."""
     diagonal = (look.height**2 + look.width**2) ** 0.5
     scale = (1.0 / (diagonal * values["effects.point_light_radius"]) ** 2)[:, None, None]
@@ -237,5 +289,4 @@ def _add_lights(look: Look, frame, lights, values: Values, colors) -> jax.Array:
         far = jnp.where(power == 2, far * far, far) if look.light_exponent == 2 else far**power
         mask = strength / (1.0 + far)
         sums = [total + mask * colors[index, channel] for channel, total in enumerate(sums)]
-    lit = [jnp.minimum(plane + add, 255.0) for plane, add in zip(unpack(frame), sums, strict=True)]
-    return pack(tuple(lit))
+    return tuple(smaller(plane + add, 255.0) for plane, add in zip(planes, sums, strict=True))

@@ -10,7 +10,7 @@ from simulated_runs import simulated
 from envs.errors import InputError
 from harness import evaluate
 from harness.baseline import against as judged
-from harness.export import dump, prepare_folder, to_dict, write_report
+from harness.export import dump, to_dict, write_report
 from harness.stored import load_report
 
 SUITE = probe_suite(60, 150)
@@ -19,7 +19,7 @@ SETTING = {"episodes": 128}
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    folder = prepare_folder(tmp_path_factory.mktemp("baseline") / "run")
+    folder = tmp_path_factory.mktemp("baseline") / "run"
     write_report(evaluate(agents(5), SUITE, **SETTING), folder)
     return folder
 
@@ -111,7 +111,7 @@ def test_an_allowed_worsening_without_a_baseline_is_refused():
 
 def test_the_outcome_is_in_the_file_and_survives_it(saved, tmp_path):
     report = against(saved, agents(5, slope=0.5))
-    write_report(report, prepare_folder(tmp_path / "run"))
+    write_report(report, tmp_path / "run")
     again = load_report(tmp_path / "run")
     assert dump(to_dict(again)) == dump(to_dict(report))
     assert again.exit_code == 1

@@ -10,7 +10,7 @@ from harness_probes import ProbeConfig, always_right, often_right, probe_pair, r
 import harness
 from envs.errors import InputError
 from harness import evaluate
-from harness.export import dump, prepare_folder, to_dict, write_report
+from harness.export import dump, to_dict, write_report
 from harness.policy import policy
 from protocols import Pair, Suite
 
@@ -150,7 +150,7 @@ def test_two_runs_give_equal_files_apart_from_timing():
 
 def test_the_file_is_strict_json_and_holds_every_episode(tmp_path):
     report = evaluate(seeds_of(often_right), probe_pair(), episodes=20)
-    text = write_report(report, prepare_folder(tmp_path / "out")).read_text()
+    text = write_report(report, tmp_path / "out").read_text()
     data = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in the file"))
     assert data["schema_version"] == 1
     assert len(data["cells"]) == 6
@@ -164,10 +164,10 @@ def test_the_file_is_strict_json_and_holds_every_episode(tmp_path):
     assert [entry.name for entry in (tmp_path / "out").iterdir()] == ["report.json"]
 
 
-def test_a_finished_report_is_not_overwritten(tmp_path):
+def test_a_report_that_is_there_is_not_overwritten(tmp_path):
     (tmp_path / "report.json").write_text("{}")
-    with pytest.raises(InputError, match=r"already holds a report.json"):
-        prepare_folder(tmp_path)
+    with pytest.raises(InputError, match=r"already holds report.json but no manifest.json"):
+        evaluate(always_right, probe_pair(), episodes=1, out=tmp_path)
 
 
 def test_the_table_fits_a_hundred_columns_and_names_every_pair():

@@ -6,7 +6,8 @@ import pytest
 from harness_probes import ProbeConfig, always_right
 
 from envs.errors import InputError
-from harness.policy import builtin, policy, settle
+from harness.policy import builtin, policy
+from harness.settling import settle
 
 
 def env():
@@ -99,3 +100,35 @@ def test_a_policy_for_another_observation_is_refused():
 
     with pytest.raises(InputError, match=r"sees \(128, 128, 3\)"):
         settle(replace(policy(always_right), observation_shape=(128, 128, 3)), env())
+
+
+def test_without_pytorch_the_message_says_what_to_install(monkeypatch):
+    import sys
+
+    from harness import torch_policy
+
+    class Module:
+        def eval(self):
+            return self
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(InputError, match=r"pip install 'heldout\[torch\]'"):
+        torch_policy(Module())
+
+
+@pytest.mark.parametrize(
+    ("module", "missing", "extra"),
+    [
+        ("harness.remote", "websockets.sync", "remote"),
+        ("harness.wire", "msgpack", "remote"),
+        ("harness.onnx", "onnxruntime", "onnx"),
+    ],
+)
+def test_a_missing_extra_is_named(monkeypatch, module, missing, extra):
+    import importlib
+    import sys
+
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(InputError, match=rf"pip install 'heldout\[{extra}\]'"):
+        importlib.import_module(module)

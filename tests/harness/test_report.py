@@ -8,7 +8,7 @@ import pytest
 from harness_probes import agents, probe_suite
 
 from harness import evaluate, report
-from harness.export import prepare_folder, write_report
+from harness.export import write_report
 from harness.paper import paper_rows
 
 GOLDEN = Path(__file__).parent / "golden_report.md"
@@ -24,7 +24,7 @@ ARTICLE = "seed,train,heldout\n0,850,670\n1,920,815\n2,780,455\n3,910,800\n4,840
 def finished(tmp_path_factory):
     found = evaluate(agents(3), probe_suite(60, 150, 255), episodes=64, max_gap={"success": 0.1})
     found = replace(found, records=replace(found.records, provenance=PROVENANCE))
-    folder = prepare_folder(tmp_path_factory.mktemp("report") / "run")
+    folder = tmp_path_factory.mktemp("report") / "run"
     write_report(found, folder)
     return folder, found
 
@@ -68,7 +68,7 @@ def test_the_published_aggregation_takes_the_best_checkpoint_and_never_gates(
 ):
     """Two checkpoints, the second better on every side: the envelope is at least the second."""
     early = evaluate(agents(3, slope=0.6), probe_suite(60, 150, 255), episodes=64)
-    write_report(early, prepare_folder(tmp_path / "early"))
+    write_report(early, tmp_path / "early")
     code, out, _ = run(capsys, "--paper", tmp_path / "early", finished[0])
     assert code == 0  # the stored run failed its gate; an envelope has none
     assert "envelope of 2 checkpoints" in out
@@ -79,7 +79,7 @@ def test_the_published_aggregation_takes_the_best_checkpoint_and_never_gates(
         assert row.heldout >= own.heldout.mean
         assert row.train >= own.train.mean
     other = evaluate(agents(3), probe_suite(60), episodes=4)
-    write_report(other, prepare_folder(tmp_path / "other"))
+    write_report(other, tmp_path / "other")
     code, _, err = run(capsys, "--paper", finished[0], tmp_path / "other")
     assert code == 2
     assert "runs of one suite" in err

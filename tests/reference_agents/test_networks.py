@@ -65,7 +65,7 @@ def test_patches_that_will_be_merged_follow_each_other():
     x = np.arange(2 * 17 * 40 * 3).reshape(2, 17, 40, 3)
     cut = np.asarray(networks.patches(jnp.asarray(x), 2, merges=2))
     assert cut.shape == (2, 2 * 5 * 16, 12)
-    # Patch 16 starts the second square of eight pixels. Inside, the bits of a patch's number are row
+    # Patch 16 starts the second square of eight pixels. In it, the bits of a patch's number are row
     # and column of its half, then row and column of its quarter.
     square = x[1, 0:8, 8:16]
     np.testing.assert_array_equal(cut[1, 16 + 0b0110], square[2:4, 4:6].reshape(-1))
