@@ -15,6 +15,8 @@ import stat
 import warnings
 from pathlib import Path
 
+_ABILITIES = ("model name", "flags", "Features")  # in /proc/cpuinfo, on x86 and on ARM
+
 
 def cache_folder() -> Path:
     """Return where compiled programs are kept, whether or not it exists.
@@ -90,6 +92,3 @@ def _processor() -> str:
     except OSError:
         pass
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
-
-
-_ABILITIES = ("model name", "flags", "Features")  # of /proc/cpuinfo, on x86 and on ARM

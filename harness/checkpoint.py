@@ -31,7 +31,7 @@ import numpy as np
 
 from envs.errors import InputError, not_among
 from harness.fitting import WHOLE, fit
-from harness.importing import attribute
+from harness.importing import attribute, own_attribute
 from harness.splits import trained_for
 from harness.weights import add_leaves, leaves_of, read_orbax
 
@@ -232,7 +232,7 @@ def build_network(factory: str, arguments: Mapping[str, Any]) -> Any:
 
 @lru_cache(maxsize=64)
 def _cached_network(factory: str, arguments: str) -> Any:
-    function = attribute(factory)
+    function = own_attribute(factory) if factory.startswith(TRUSTED) else attribute(factory)
     try:
         network = function(**json.loads(arguments))
     except TypeError as error:

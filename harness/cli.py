@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import signal
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from harness.errors import BAD_INPUT, COMPLETE, FAILED, INTERRUPTED, RunError
+from harness.interrupt import interruptible
 
 EXIT_CODES = """\
 exit codes:
@@ -80,8 +78,9 @@ def announce() -> None:
 def build_parser() -> argparse.ArgumentParser:
     parser = Parser("evaluate", "Evaluate a policy on training and held-out configurations.")
     add = parser.add_argument
-    add("--policy", help="checkpoint, folder of seed-<k>, pattern, module:attr, file.py:attr, "
-        "or builtin:ppo|random|noop|right|right-jump|oracle|greedy-manhattan")  # fmt: skip
+    add("--policy", help="checkpoint, folder of seed-<k>, pattern, net.onnx, ws://HOST:PORT, "
+        "module:attr, file.py:attr, or "
+        "builtin:ppo|random|noop|right|right-jump|oracle|greedy-manhattan")  # fmt: skip
     add("--suite", default="hard", help="name of a bundled suite, or a YAML file (default: hard)")
     add("--pair", help="only this pair of the suite")
     add("--episodes", type=int, help="per side and training seed (default: the suite's number)")
@@ -100,6 +99,8 @@ def build_parser() -> argparse.ArgumentParser:
         help="the published aggregation over all checkpoints; it never gates")  # fmt: skip
     add("--out", type=Path, metavar="DIR",
         help="keep finished cells and report.json there; the same command goes on")  # fmt: skip
+    add("--save-worst", type=int, default=0, metavar="K",
+        help="with --out: draw the K episodes that lose most, both sides of each")  # fmt: skip
     add("--json", action="store_true", help="print the report as JSON instead of the table")
     add("--max-gap", action="append", default=[], metavar="METRIC=V",
         help="gate: largest allowed gap of the suite mean")  # fmt: skip
@@ -144,7 +145,7 @@ def guarded(command: Callable[[], int]) -> int:
     from envs.errors import InputError
 
     try:
-        with _interruptible():
+        with interruptible():
             return command()
     except InputError as error:
         print(f"heldout: {error}", file=sys.stderr)
@@ -161,23 +162,6 @@ def guarded(command: Callable[[], int]) -> int:
     except Exception:  # a fault of ours must not look like a failed gate (Python would exit with 1)
         traceback.print_exc()
         return FAILED
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let SIGTERM, by which schedulers and `kill` stop a run, end it as Ctrl-C does."""
-
-    def interrupt(*_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _describe(options: argparse.Namespace) -> int:
@@ -232,11 +216,18 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     )  # fmt: skip
     if _step(options) == "all":
         return _envelope(options, suite, settings, env)
+    if options.save_worst < 0 or (options.save_worst and options.out is None):
+        raise InputError("--save-worst K draws K pictures into the run's folder; name it: --out")
     policies = load_named(options, env)
     if options.dry_run:
         return _dry_run(options, policies, suite, settings)
     with ConsoleWatcher(suite, settings) as watcher:
         report = run(policies, suite, settings, watcher, out=options.out)
+    if options.save_worst:
+        from harness.worst import save_worst
+
+        for file in save_worst(report, policies, options.save_worst, options.out):
+            print(f"pictures: {file}", file=sys.stderr)
     if options.verbose:
         print(timing_line(report.timing), file=sys.stderr)
     print(dump(to_dict(report)) if options.json else report, flush=True)

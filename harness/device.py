@@ -24,8 +24,10 @@ def choose_device(name: str) -> None:
         jax.config.update("jax_platforms", None)
     try:
         found = jax.default_backend()
-    except RuntimeError as error:
-        raise InputError(f"JAX cannot start: {str(error).splitlines()[0]}") from None
+    except (RuntimeError, AssertionError) as error:  # JAX asserts that it found something
+        first = next(iter(str(error).splitlines()), "it finds no device")
+        told = f" (JAX_PLATFORMS={asked})" if asked else ""
+        raise InputError(f"JAX cannot start: {first}{told}") from None
     if name not in ("auto", found):
         hint = "; pip install 'heldout[cuda12]' brings CUDA" if name == "gpu" else ""
         raise InputError(f"--device {name}: JAX finds no {name} here, only {found}{hint}")

@@ -92,12 +92,10 @@ def _programs(planned: Plan) -> set[tuple[Any, str, Any]]:
         InputError: a policy does not fit a held-out side.
     """
     found = set()
-    for pair, chosen in planned.pairs:
-        for config in (pair.train, *pair.heldout.values()):
-            env, _ = planned.sides.build(config)
-            for one in chosen:
-                one.check_fits(env)
-                found.add((env, one.kind, one.apply))
+    for task in planned.sides.tasks.values():
+        env, _ = planned.sides.build(task.config)
+        task.policy.check_fits(env)
+        found.add((env, task.policy.kind, task.policy.apply))
     return found
 
 

@@ -5,6 +5,8 @@ Both are this module: run, it is the command; called, it is the function (`harne
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from types import ModuleType
 from typing import Any
@@ -22,8 +24,15 @@ class _CallableModule(ModuleType):
 def main() -> None:
     """Run the command line and exit with its code."""
     from harness import cli
+    from harness.errors import FAILED, INTERRUPTED
 
-    sys.exit(cli.main())
+    code = cli.main()
+    if code in (FAILED, INTERRUPTED):  # JAX may still compute, and dies when it is torn down then
+        with contextlib.suppress(OSError):  # nobody may be reading any more
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

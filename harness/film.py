@@ -15,12 +15,14 @@ from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from envs import Config, InputError
 from envs.keys import POLICY
-from harness.policy import Policy, call_on_host
-from harness.rollout import block_keys, lanes_per_block
+from harness.host import call_on_host
+from harness.lanes import episode_keys
+from harness.policy import Policy
+from harness.rollout import lanes_per_block
 
 MOMENTS = 8
 MOST_FRAMES = 250  # of a GIF; longer episodes skip steps
-MILLISECONDS = 40  # between two of them
+SLOWEST, FASTEST, WHOLE = 400, 40, 5000  # milliseconds between two of them, and of all
 SIDE = 128  # pictures are enlarged to at least this many pixels
 MARGIN, LINE = 6, 16
 INK, PAPER = (20, 20, 20), (255, 255, 255)
@@ -60,7 +62,7 @@ def shoot(
     lanes = 1 if policy.on_host else lanes_per_block()
     lane = episode % lanes
     numbers = episode - lane + jnp.arange(lanes, dtype=jnp.uint32)
-    keys = block_keys(settings["seed"], np.uint32(seed), numbers)
+    keys = episode_keys(settings["seed"], np.uint32(seed), numbers)
     states = _reset(env, params, keys)
     memory = _first_memory(policy, lanes)
     frames, actions, total = [], [], 0.0
@@ -143,7 +145,7 @@ def save_gif(reels: Mapping[str, Reel], heading: str, file: Path) -> None:
     first, *others = (
         _framed(one).quantize(128, dither=Image.Dither.NONE) for one in _padded(pictures)
     )
-    pause = [MILLISECONDS] * len(others) + [1500]
+    pause = [min(SLOWEST, max(FASTEST, WHOLE // len(steps)))] * len(others) + [1500]
     _write(first, file, format="GIF", save_all=True, append_images=others, duration=pause, loop=0)
 
 
@@ -155,7 +157,7 @@ def _write(image: Image.Image, file: Path, **how: Any) -> None:
 
 
 def _row(label: str, reel: Reel) -> Image.Image:
-    moments = [round(reel.length * at / (MOMENTS - 1)) for at in range(MOMENTS)]
+    moments = sorted({round(reel.length * at / (MOMENTS - 1)) for at in range(MOMENTS)})
     shown = [_stacked([_enlarged(reel.frames[t]), _text(f"step {t}")]) for t in moments]
     return _stacked([_text(f"{label}   {_outcome(reel)}"), _beside(shown)])
 

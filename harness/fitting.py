@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.errors import InputError, not_among
-from harness.weights import SEPARATOR, Leaf, leaves_of, slot_text
+from harness.weights import SEPARATOR, Leaf, is_key, leaves_of, slot_text
 
 WHOLE = "."  # as --params-key: the whole tree
 # Copies of the parameters that an optimizer keeps are never what acts.
@@ -25,11 +25,7 @@ Paths = Mapping[tuple[str, ...], Leaf]
 
 
 class Misfit(InputError):
-    """Weights that are not what the policy expects; `leaves` counts those that differ."""
-
-    def __init__(self, text: str, leaves: int) -> None:
-        super().__init__(text)
-        self.leaves = leaves
+    """Weights that are not what the policy expects; every leaf that differs is in the text."""
 
 
 @dataclass(frozen=True)
@@ -178,12 +174,6 @@ def _slots(paths: Paths) -> dict[tuple[str, ...], str]:
     return {path: slot_text(_stored(leaf)) for path, leaf in paths.items()}
 
 
-def _is_key(leaf: Leaf) -> bool:
-    import jax
-
-    return jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
 def _as_key(numbers: Leaf, wanted: Leaf) -> Any:
     """Return the random key that numbers on disk stand for, of the kind that is expected."""
     import jax
@@ -195,10 +185,10 @@ def _as_key(numbers: Leaf, wanted: Leaf) -> Any:
 
 
 def _stored(leaf: Leaf) -> Leaf:
-    """Return what a leaf is on disk: random keys (a dropout's, say) are stored as numbers."""
+    """Return what a leaf is on disk: random keys are stored as numbers."""
     import jax
 
-    return jax.eval_shape(jax.random.key_data, leaf) if _is_key(leaf) else leaf
+    return jax.eval_shape(jax.random.key_data, leaf) if is_key(leaf) else leaf
 
 
 def _candidates(where: tuple[str, ...], node: Any, expected: Any) -> Iterator[_Candidate]:
@@ -260,7 +250,7 @@ def _misfit(one: _Candidate, name: str | Path, key: str | None) -> Misfit:
         for path in differing
     ]
     head = f"{name}{at} does not fit the policy: {leaves}{_hint(one, differing)}"
-    return Misfit("\n".join([head, *lines]), len(differing))
+    return Misfit("\n".join([head, *lines]))
 
 
 def _hint(one: _Candidate, differing: Sequence[tuple[str, ...]]) -> str:
@@ -287,7 +277,7 @@ def _taken(one: _Candidate) -> Fitted:
 
     treedef = jax.tree.structure(one.expected)
     leaves = [
-        _as_key(one.there[path], wanted) if _is_key(wanted) else one.there[path]
+        _as_key(one.there[path], wanted) if is_key(wanted) else one.there[path]
         for path, wanted in one.wanted.items()
     ]
     tree = jax.tree.unflatten(treedef, leaves)

@@ -26,9 +26,25 @@ def attribute(text: str) -> Any:
     Raises:
         InputError: there is no such file, module or attribute, or importing it failed.
     """
+    return _named(module_of(text), text)
+
+
+def own_attribute(text: str) -> Any:
+    """Return what "module:attr" names in this project, whatever lies where the user stands.
+
+    Raises:
+        InputError: there is no such module or attribute.
+    """
+    try:
+        module = importlib.import_module(text.rpartition(":")[0])
+    except ImportError as error:
+        raise InputError(f"nothing of ours is called {text!r} ({error})") from None
+    return _named(module, text)
+
+
+def _named(module: ModuleType, text: str) -> Any:
     place, _, name = text.rpartition(":")
-    module = module_of(text)
-    found: Any = getattr(module, name, None)
+    found = getattr(module, name, None)
     if found is None:
         public = [entry for entry in vars(module) if not entry.startswith("_")]
         raise InputError(not_among(f"{place} has no {name!r}", name, public))

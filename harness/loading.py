@@ -122,6 +122,8 @@ def _applied(step: Step, application: Application, request: Request, name: str) 
         train=manifest.get("train", {}),
         steps=manifest.get("steps", step.number),
         fingerprint=_fingerprint(application, made),
+        observation_shape=tuple(manifest["observation"]["shape"]) if manifest else None,
+        num_actions=manifest.get("num_actions"),
         origin={**_origin(step, made), **rules_of(manifest)},
     )
 
@@ -180,7 +182,7 @@ def _from_network(
             apply, fitted.tree, actions=mode, taken_from=fitted.where, ignored=fitted.ignored
         )
     misfits = [one for one in problems if isinstance(one, Misfit)]
-    raise min(misfits, key=lambda one: one.leaves) if misfits else problems[0]
+    raise (misfits or problems)[0]
 
 
 def _fitted_network(step: Step, tree: Any, network: Any, request: Request) -> Any:
@@ -192,16 +194,15 @@ def _fitted_network(step: Step, tree: Any, network: Any, request: Request) -> An
         logits = logits_of(jax.eval_shape(network.apply, expected, obs))
     except Exception as error:  # whatever the user's network raises
         raise InputError(_failed("a network", request, error)) from error
-    fitted = fit(
-        tree, expected, name=step.place, key=request.params_key, allow_extra=request.allow_extra
-    )
     wanted = (request.env.num_actions,)
     if getattr(logits, "shape", None) != wanted:
         raise InputError(
             f"--apply {request.apply.name}: its logits for one observation are "
             f"{getattr(logits, 'shape', type(logits).__name__)}, expected {wanted}"
         )
-    return fitted
+    return fit(
+        tree, expected, name=step.place, key=request.params_key, allow_extra=request.allow_extra
+    )
 
 
 def _key_and_observation(env: Any) -> tuple[Any, Any]:

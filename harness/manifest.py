@@ -48,6 +48,7 @@ def manifest(
             "versions": provenance["versions"],
             "device": {name: device[name] for name in ("platform", "kind")},
         },
+        "machine": device["cpu" if device["platform"] == "cpu" else "kind"],
         "pairs": [pair.name for pair in suite],
         "num_envs": num_envs,
         "provenance": provenance,
@@ -81,6 +82,13 @@ def provenance(command: str | None) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "command": command,
     }
+
+
+def with_machines(facts: Mapping[str, Any], machines: Iterable[str]) -> dict[str, Any]:
+    """Return a provenance that names every machine on which cells were played."""
+    device = facts["device"]
+    name = "cpu" if device["platform"] == "cpu" else "kind"
+    return {**facts, "device": {**device, name: ", ".join(sorted(machines))}}
 
 
 def _cpu_model() -> str:
@@ -120,6 +128,6 @@ def _shown(value: Any) -> str:
     if value is _MISSING:
         return "missing"
     if isinstance(value, Mapping):
-        return "there" if value else "empty"
+        return "present"
     text = str(value)
     return text[:12] if len(text) == 64 else text  # a digest

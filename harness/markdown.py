@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tabulate import tabulate
 
 from harness.blocks import Block, blocks, count, interval, level, number, short
-from harness.table import gates, header, machine, next_steps, policy_line, remarks, scope
+from harness.table import gates, header, listed, machine, next_steps, policy_line, remarks, scope
 
 if TYPE_CHECKING:  # the report imports this module when it is rendered
     from harness.result import PairResult, Report
@@ -32,15 +32,18 @@ def protocol(report: Report) -> str:
     suite, settings, made = report.suite, report.settings, report.provenance
     first, device = report.pairs[0], report.provenance["device"]
     metric = first.results[first.pair.metric].metric
-    seeds = ", ".join(map(str, report.policy["seeds"]))
+    own = report.policy["seeds"]
+    seeds = f"training seed{'s' * (len(own) > 1)} {', '.join(map(str, own))}"
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
     episodes = count(settings["episodes"], "episode")
+    mixed = [pair.name for pair in suite if pair.confounded]
     measured = (
         f"Suite {suite.name} v{suite.version} (digest `{suite.digest}`), "
-        f"{count(len(suite), 'pair')}: the sides of a pair differ on one axis only."
+        f"{count(len(suite), 'pair')}: the sides of a pair differ on one axis only"
+        f"{f', except in {listed(mixed)}' if mixed else ''}."
     )
     played = (
-        f"P{policy_line(report.policy)[1:]} (training seeds {seeds}). {episodes} per side and "
+        f"P{policy_line(report.policy)[1:]} ({seeds}). {episodes} per side and "
         "training seed, with the same levels and random numbers on both sides (master seed "
         f"{settings['seed']}); every episode counts."
     )

@@ -12,11 +12,15 @@ import numpy as np
 
 from envs import Config
 from harness.compiling import Compilations
+from harness.errors import RunError
+from harness.host_rollout import OtherBatches, Witness
+from harness.interrupt import check
 from harness.policy import BLIND, Policy, available_scripts, builtin
 from harness.records import Cell
 from harness.rollout import EpisodeBatch, lanes_per_block, play
 from harness.runfolder import RunFolder
 from harness.statistics import replay_check
+from harness.weights import digest_of
 from protocols import Pair
 
 
@@ -87,6 +91,8 @@ class Sides:
     tasks: dict[tuple[str, tuple[str, str, int]], Task] = field(default_factory=dict)
     cells: dict[tuple[str, str, int], Cell] = field(default_factory=dict)
     blind: dict[tuple[str, str, int], Cell] = field(default_factory=dict)
+    # Policy that runs in Python -> seconds spent in it, and in its rollouts altogether.
+    python_s: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def build(self, config: Config) -> tuple[Any, Any]:
         """Return (env, params) of a configuration."""
@@ -113,20 +119,37 @@ class Sides:
     def play(self) -> None:
         """Play every cell that was planned, and that the run folder does not hold already."""
         for task in self.tasks.values():
+            check()
             cells = self.cells if task.training else self.blind
             if self.folder is None:
                 cells[task.on] = self._played(task)
             else:
                 cell = self.kept(task.key, lambda task=task: self._played(task).to_dict())
                 cells[task.on] = Cell.from_dict(cell)
+        for name, (inside, total) in self.python_s.items():
+            self.watcher.note(
+                f"policy {name} runs in Python: {inside / total:.0%} of the {total:.1f} s of its "
+                "rollouts were spent in it"
+            )
 
     def _played(self, task: Task) -> Cell:
         progress = silently
         if task.training:
             self.watcher.cell_started(task.name, task.seed)
             progress = self.watcher.episodes_finished
+        before = self._weights_of(task)
         batch = self._play(task.config, task.policy, task.seed, progress)
+        if self._weights_of(task) != before:
+            raise RunError(
+                f"policy {task.policy.name} changed its weights or statistics while it was "
+                "evaluated"
+            )
         return Cell(task.config.digest, task.name, task.training, task.seed, batch)
+
+    @staticmethod
+    def _weights_of(task: Task) -> str:
+        """Return the hash of a checkpoint's weights and statistics, which nothing may change."""
+        return digest_of(task.policy.weights) if task.policy.origin else ""
 
     def kept(self, key: Mapping[str, Any], make: Callable[[], Any]) -> Any:
         """Return what the run folder holds under a key; else make it, and keep it there."""
@@ -155,7 +178,9 @@ class Sides:
         # Batches as before: some networks round differently in batches of another size.
         block = self.num_envs if one.on_host else lanes_per_block()
         count = min(self.episodes, block)
-        again = self._play(pair.train, one, one.seed, silently, count)
+        env, _ = self.build(pair.train)
+        smaller = OtherBatches(env.num_actions) if one.kind == "host-batch" and count > 1 else None
+        again = self._play(pair.train, one, one.seed, silently, count, smaller)
         names = sorted(first.columns)
         one_run, other = (
             np.stack([batch.columns[name][:count] for name in names]) for batch in (first, again)
@@ -181,14 +206,23 @@ class Sides:
             "seed": one.seed,
             "episodes": count,
             "differing": differing,
+            **({"smaller_batches": smaller.to_dict()} if smaller else {}),
         }
 
     def _play(
         self, config: Config, one: Policy, seed: int, progress: Callable[[int], None],
-        episodes: int | None = None,
+        episodes: int | None = None, witness: Witness | None = None,
     ) -> EpisodeBatch:  # fmt: skip
+        def finished(count: int) -> None:
+            progress(count)
+            check()
+
         env, params = self.build(config)
-        return play(
+        batch = play(
             env, params, one, episodes=episodes or self.episodes, master_seed=self.master_seed,
-            training_seed=seed, num_envs=self.num_envs, progress=progress,
+            training_seed=seed, num_envs=self.num_envs, progress=finished, witness=witness,
         )  # fmt: skip
+        if batch.seconds is not None:
+            inside, total = self.python_s.get(one.name, (0.0, 0.0))
+            self.python_s[one.name] = (inside + batch.seconds[0], total + batch.seconds[1])
+        return batch

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from envs.errors import InputError, not_among
+from harness.host import TIME_LIMIT
 from harness.observations import Obs, Sight
 
 KINDS = ("jax", "jax-batch", "host-batch", "host-single")
@@ -25,6 +26,7 @@ ACTIONS = ("own", "sample", "greedy")
 BUILTINS = ("ppo", "random", "noop", "right", "right-jump", "oracle", "greedy-manhattan")
 # Built-in policies that see the latent state; environments have them as methods of this name.
 SEES_STATE = {"oracle": "oracle", "greedy-manhattan": "greedy_manhattan"}
+NOT_FINITE = -(2**31)  # the action of a JAX policy whose logits are not finite
 BLIND = ("random", "noop", "right-jump")  # baselines that never look at the picture
 
 
@@ -58,6 +60,7 @@ class Policy:
     sight: Sight | None = None  # the same for one environment, once `apply` was bound to it
     declared: bool = False  # its kind was said: a dry run tries no other
     note: str | None = None  # what was found out about it, worth one line
+    time_limit: float = TIME_LIMIT  # s per call of a policy that runs in Python
 
     @property
     def on_host(self) -> bool:
@@ -80,6 +83,7 @@ class Policy:
 def policy(
     function: Callable, *, kind: str | None = None, carry: Any = None, name: str | None = None,
     seed: int | None = None, actions: str = "own", obs: Obs | None = None,
+    time_limit: float = TIME_LIMIT,
 ) -> Policy:  # fmt: skip
     """Make a policy of a function, saying explicitly what `evaluate` would otherwise find out.
 
@@ -95,11 +99,14 @@ def policy(
         actions: "sample" says that a host function draws numbers of its own, so that playing an
             episode again may go otherwise; "own" (it decides for itself) must repeat itself.
         obs: what the function sees instead of the raw observation (see `harness.Obs`).
+        time_limit: how long a call of a host function may take, in seconds.
 
     Raises:
         InputError: not a function, or a setting that does not exist.
     """
     if isinstance(function, Policy):
+        if any(given is not None for given in (kind, carry, name, seed, obs)):
+            raise InputError(f"{function.name} is a policy already; give settings with its function")
         return function
     if not callable(function):
         raise InputError(f"a policy is a function of an observation, not {function!r}")
@@ -113,7 +120,7 @@ def policy(
     apply = _with_signature(function, carry is not None)
     return Policy(
         label, apply, kind or "jax", carry=carry, seed=seed, actions=actions, obs=obs,
-        declared=kind is not None,
+        declared=kind is not None, time_limit=time_limit,
     )  # fmt: skip
 
 
@@ -193,12 +200,14 @@ def logits_of(output: Any) -> Any:
 def network_policy(network: Any, mode: str) -> Callable:
     """Return (weights, carry, obs, key) -> (action, carry) of a network; mode: sample | greedy."""
     import jax
+    import jax.numpy as jnp
 
     def act(weights, carry, obs, key):
         logits = logits_of(network.apply(weights, obs))
-        if mode == "greedy":
-            return logits.argmax(-1), carry
-        return jax.random.categorical(key, logits), carry
+        greedy = mode == "greedy"
+        action = logits.argmax(-1) if greedy else jax.random.categorical(key, logits)
+        # The maximum is not finite where one is NaN or +inf; -inf only rules an action out.
+        return jnp.where(jnp.isfinite(logits.max(-1)), action, NOT_FINITE), carry
 
     act.logits = lambda weights, obs: logits_of(network.apply(weights, obs))  # the policy shift
     return act
@@ -240,74 +249,9 @@ def _repeat(action, carry, obs, key):
     return action, carry
 
 
-# ---------------------------------------------------------------------------------- on the host
-
-
 def observation_dtype(env: Any) -> Any:
     """Return the dtype of an environment's observations; pictures, u8, unless it says otherwise."""
     return getattr(env, "observation_dtype", np.uint8)
-
-
-class AnswerError(ValueError):
-    """What a policy returned is not an action for every observation."""
-
-
-def host_memory(candidate: Policy, lanes: int) -> Any:
-    """Return what `call_on_host` takes as carry in an episode's first step; None without one."""
-    if candidate.carry is None:
-        return None
-    copies = [candidate.carry] * lanes
-    if candidate.kind == "host-single":
-        return copies
-    import jax
-
-    return jax.tree.map(lambda *leaves: np.stack(leaves), *copies)
-
-
-def call_on_host(
-    candidate: Policy, carry: Any, obs: np.ndarray, seeds: np.ndarray, num_actions: int
-) -> tuple[np.ndarray, Any]:
-    """Ask a host policy for N actions: i32[N], and its new carry.
-
-    It gets private copies, so that writing into its input changes nothing.
-
-    Raises:
-        AnswerError: the shape or the values are not N whole numbers in [0, num_actions).
-    """
-    if candidate.kind == "host-single":
-        carries = carry if carry is not None else [None] * len(obs)
-        answers = [
-            candidate.apply(candidate.weights, memory, one.copy(), int(seed))
-            for one, memory, seed in zip(obs, carries, seeds, strict=True)
-        ]
-        actions = [np.asarray(action) for action, _ in answers]
-        wrong = next((one for one in actions if one.shape not in ((), (1,))), None)
-        if wrong is not None:
-            raise AnswerError(_not_actions(wrong, 1, num_actions))
-        actions = np.array([action.reshape(()) for action in actions])
-        carry = [memory for _, memory in answers]
-    else:
-        seed = int(seeds[0]) if len(seeds) else 0
-        actions, carry = candidate.apply(candidate.weights, carry, obs.copy(), seed)
-        actions = np.asarray(actions)
-    if actions.shape not in ((len(obs),), (len(obs), 1)):
-        raise AnswerError(_not_actions(actions, len(obs), num_actions))
-    actions = actions.reshape(len(obs))
-    if not np.issubdtype(actions.dtype, np.integer):
-        raise AnswerError(f"returned {actions.dtype}, expected whole numbers")
-    if actions.min(initial=0) < 0 or actions.max(initial=0) >= num_actions:
-        raise AnswerError(f"returned actions outside [0, {num_actions})")
-    return actions.astype(np.int32), carry
-
-
-def _not_actions(answer: np.ndarray, count: int, num_actions: int) -> str:
-    """Say what is wrong with the shape of an answer to `count` observations."""
-    asked = "one observation, expected one whole number" if count == 1 else (
-        f"{count} observations, expected [{count}] whole numbers"
-    )  # fmt: skip
-    scores = answer.ndim and answer.shape[-1] == num_actions and answer.dtype.kind == "f"
-    hint = " (these look like scores: return their argmax(-1))" if scores else ""
-    return f"returned {answer.dtype}{list(answer.shape)} for {asked}{hint}"
 
 
 class _CallableModule(ModuleType):

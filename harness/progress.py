@@ -34,7 +34,8 @@ class ConsoleWatcher(Watcher):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+        if self.task is not None:  # a bar that never started would end with an empty line
+            self.bar.stop()
 
     def planned(self, report_facts: Mapping[str, Any], cells: int, episodes: int) -> None:
         seeds = len(report_facts["seeds"])

@@ -23,9 +23,9 @@ server  a text frame                                  an error, instead of an an
 ```
 
 A server whose first message has {"heldout": {"version": 1}} (as `serve` sends it) is asked for all
-lanes at once instead, {"observation/image": u8[N, H, W, C], "lanes": i32[N], "reset": bool[N],
-"seed": int}, and answers with N actions. `lanes` says which running episodes these are, `reset`
-where one begins (memory starts anew), `seed` is there for policies that sample.
+lanes at once instead, {"observation/image": u8[N, H, W, C], "episodes": i32[N], "reset": bool[N],
+"seed": int}, and answers with N actions. `episodes` tells running episodes apart, `reset` says
+which of them begin (with fresh memory), `seed` is there for policies that sample.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def connect(
         apply=asker.act,
         kind="host-batch",
         weights={"url": url, "server": asker.ours},
-        carry=np.int32(-1),  # which lane of the server's memory; none yet
+        carry=np.int32(-1),  # the number of the episode in the server's memory; none yet
         actions=actions or ours.get("actions", "own"),
         seed=seed,
         obs=obs,
@@ -99,10 +99,13 @@ def connect(
 class _Asker:
     """One connection to a server; without `__dict__`, as a socket says nothing on a policy."""
 
-    __slots__ = ("__weakref__", "close", "connection", "extra", "key", "ours", "timeout", "url")
+    __slots__ = (
+        "__weakref__", "begun", "close", "connection", "extra", "key", "ours", "timeout", "url",
+    )  # fmt: skip
 
     def __init__(self, url: str, key: str, extra: dict[str, Any], timeout: float) -> None:
         self.url, self.key, self.extra, self.timeout = url, key, extra, timeout
+        self.begun = 0  # episodes
         stack = ExitStack()
         try:
             # Pings stay off: a server that computes in its event loop cannot answer them.
@@ -118,14 +121,17 @@ class _Asker:
         self.close = weakref.finalize(self, stack.close)
         self.ours = _announced(url, metadata)
 
-    def act(self, weights: Any, lanes: np.ndarray, obs: np.ndarray, seed: int) -> tuple[Any, Any]:
-        """Ask for the actions of N observations; returns them and the lanes' numbers."""
-        lanes, new = _numbered(lanes, len(obs))
+    def act(self, weights: Any, numbers: Any, obs: np.ndarray, seed: int) -> tuple[Any, Any]:
+        """Ask for the actions of N observations; returns them and the episodes' numbers."""
+        numbers = np.array(numbers, np.int32)
+        new = numbers < 0
+        numbers[new] = self.begun + np.arange(new.sum())
+        self.begun += int(new.sum())
         if self.ours is None:
-            return np.array([self._first(one) for one in obs]), lanes
-        batch = {"lanes": lanes, "reset": new, "seed": seed}
+            return np.array([self._first(one) for one in obs]), numbers
+        batch = {"episodes": numbers, "reset": new, "seed": seed}
         actions = np.asarray(self._ask({**self.extra, **batch, self.key: obs}))
-        return _whole(self.url, actions), lanes
+        return _whole(self.url, actions), numbers
 
     def _first(self, obs: np.ndarray) -> int:
         """Return the first action of the chunk that a server answers to one observation."""
@@ -160,15 +166,6 @@ class _Asker:
             return wire.unpack(data)
         except wire.WireError as error:
             raise RemoteError(f"{self.url}: {error}") from None
-
-
-def _numbered(lanes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Give every lane without a number a free one; returns numbers i32[N] and which are new."""
-    lanes = np.array(np.broadcast_to(lanes, count), np.int32)
-    new = lanes < 0
-    free = np.setdiff1d(np.arange(count, dtype=np.int32), lanes[~new])
-    lanes[new] = free[: new.sum()]
-    return lanes, new
 
 
 def _whole(url: str, actions: np.ndarray) -> np.ndarray:

@@ -33,8 +33,10 @@ from harness.errors import COMPLETE, FAILED
 
 if TYPE_CHECKING:
     from envs import Config
+    from harness.film import Reel
     from harness.policy import Policy
     from harness.result import Report
+    from harness.sources import PolicySet
     from protocols import Pair
 
 
@@ -169,10 +171,10 @@ def find_policy(record: Record, source: Any) -> Policy:
     )
     env, _ = record.config.build()
     recorded = facts["actions"]
-    found = _one_of(load_named(source, env), record)
+    found = policy_for(load_named(source, env), record)
     if found.actions != recorded:  # what the checkpoint declares now, or another --actions
         source.actions = recorded
-        found = _one_of(load_named(source, env), record)
+        found = policy_for(load_named(source, env), record)
     if facts["fingerprint"] != found.fingerprint:
         steps = f", after {facts['steps']} steps" if facts["steps"] else ""
         raise InputError(
@@ -186,7 +188,8 @@ def _short(fingerprint: str | None) -> str:
     return fingerprint[:12] if fingerprint else "none"
 
 
-def _one_of(policies: Any, record: Record) -> Policy:
+def policy_for(policies: PolicySet, record: Record) -> Policy:
+    """Return the policy of a record from a set of loaded ones, ready to play its side."""
     from envs.errors import InputError, not_among
     from harness.settling import settle
 
@@ -271,32 +274,37 @@ def _changed(report: Report) -> list[str]:
 
 
 def _draw(options, record: Record, policy: Policy) -> None:
-    """Play the episode on both sides, and write the pictures that were asked for."""
+    """Write the pictures that were asked for."""
+    from harness import film
+
+    reels, note = both_sides(record, policy)
+    if note:
+        print(f"note: {note}", file=sys.stderr)
+    for file, save in ((options.png, film.save_strip), (options.gif, film.save_gif)):
+        if file is not None:
+            save(reels, title(record), file)
+            print(f"pictures: {file}", file=sys.stderr)
+
+
+def both_sides(record: Record, policy: Policy) -> tuple[dict[str, Reel], str]:
+    """Play an episode on the training side and on a held-out one, keeping what is seen.
+
+    Returns:
+        label -> reel, the training side first; and what is worth saying, or "".
+    """
     from harness import film
 
     pair = record.pair
     heldout = record.side if record.side in pair.heldout else next(iter(pair.heldout))
-    sides = {f"training: {pair.train_name}": (pair.train, pair.train_name)}
-    sides[f"held out: {heldout if len(pair.heldout) > 1 else pair.name}"] = (
-        pair.heldout[heldout],
-        heldout,
-    )
-    reels = {}
-    for label, (config, name) in sides.items():
-        reels[label] = film.shoot(
-            record.report.settings, config, policy, record.seed, record.episode
-        )
-        told = find_record(record.report, pair.name, record.seed, record.episode, name).values
-        if reels[label].length != told["length"]:
-            print(f"note: {label}: the pictures show another course than the record (rounding)",
-                  file=sys.stderr)  # fmt: skip
-    heading = title(record)
-    if options.png:
-        film.save_strip(reels, heading, options.png)
-        print(f"pictures: {options.png}", file=sys.stderr)
-    if options.gif:
-        film.save_gif(reels, heading, options.gif)
-        print(f"pictures: {options.gif}", file=sys.stderr)
+    shown = heldout if len(pair.heldout) > 1 else pair.name
+    reels, otherwise = {}, []
+    for label, side in ((f"training: {pair.train_name}", "train"), (f"held out: {shown}", heldout)):
+        one = find_record(record.report, pair.name, record.seed, record.episode, side)
+        reels[label] = film.shoot(record.report.settings, one.config, policy, one.seed, one.episode)
+        if reels[label].length != one.values["length"]:
+            otherwise.append(label)
+    note = f"{', '.join(otherwise)}: the pictures show another course than the record (rounding)"
+    return reels, note if otherwise else ""
 
 
 if __name__ == "__main__":

@@ -1,26 +1,46 @@
 """Play episodes: every requested one exactly once, by identity, in padded blocks of lanes.
 
 JAX policies always see blocks of a fixed number of lanes, so that one program is compiled and
-records do not depend on how many blocks are in flight. An episode's key depends on (master seed,
-training seed, episode) only.
+records do not depend on how many blocks are in flight or on which devices. Every lane has its list
+of episodes before the first step and begins the next one as soon as one has ended, so short
+episodes wait for nobody, and none is chosen by how it went.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from envs.core import Env
-from envs.keys import POLICY, episode_key
+from envs.core import Env, Outcome
+from envs.keys import POLICY
 from harness.errors import RunError
-from harness.policy import Policy, call_on_host
+from harness.host_rollout import Witness, play_on_host
+from harness.lanes import (
+    OWN_COLUMNS,
+    Identity,
+    Records,
+    failure,
+    fault_text,
+    find_faults,
+    is_sound,
+    observe_all,
+    record_of,
+    step_all,
+    where_lanes,
+)
+from harness.memory import blocks_that_fit, is_out_of_memory
+from harness.policy import Policy
+
+# Episodes of a lane in one call of the program. Its buffers are this long, however many are played.
+ROWS = 16
 
 
 def lanes_per_block() -> int:
@@ -34,6 +54,7 @@ class EpisodeBatch:
 
     columns: dict[str, np.ndarray]  # metric -> f64[E]; "length", "terminated", "truncated" besides
     action_counts: np.ndarray  # i64[num_actions], over all steps
+    seconds: tuple[float, float] | None = None  # in a policy that runs in Python, and in all
 
     @property
     def episodes(self) -> int:
@@ -47,8 +68,11 @@ class EpisodeBatch:
 def play(
     env: Env, params: Any, policy: Policy, *, episodes: int, master_seed: int = 0,
     training_seed: int = 0, num_envs: int = 256, progress: Callable[[int], None] = lambda _: None,
+    witness: Witness | None = None,
 ) -> EpisodeBatch:  # fmt: skip
     """Play episodes 0 … episodes-1 of one policy on one side.
+
+    Where memory runs out, half as many are played at once, with the same records.
 
     Args:
         env, params: the side, from `Config.build()`.
@@ -57,108 +81,252 @@ def play(
         master_seed, training_seed: with the episode's number they make its key.
         num_envs: how many episodes are in flight; records of JAX policies do not depend on it.
         progress: called with the number of episodes finished since the last call.
+        witness: for policies that run in Python: told of every batch they decide on.
 
     Raises:
-        RunError: the policy chose an action that does not exist, or raised.
+        RunError: the policy raised, did not answer in time, has logits that are not finite, or
+            chose an action that does not exist; a reward or a metric is not finite; or even the
+            smallest batch does not fit into memory. The text names policy, episode and step.
     """
     if episodes < 1:
         raise RunError("at least one episode is needed")
-    lanes = min(num_envs, episodes) if policy.on_host else lanes_per_block()
-    in_flight = 1 if policy.on_host else max(1, num_envs // lanes)
-    pending: deque = deque()
-    done: list[dict[str, np.ndarray]] = []
+    identity = Identity(policy, training_seed, master_seed)
+    attempt = partial(play_on_host, witness=witness) if policy.on_host else _play_in_blocks
+    at_once = max(1, min(num_envs, episodes) if policy.on_host else num_envs // _lanes_per_call())
+    while True:
+        finished = 0
+
+        def count(number: int) -> None:
+            nonlocal finished
+            finished += number
+            progress(number)
+
+        try:
+            played = attempt(env, params, identity, episodes, at_once, count)
+        except jax.errors.JaxRuntimeError as error:
+            if not is_out_of_memory(error):
+                problem = str(error).splitlines()[0]
+                raise RunError(f"policy {policy.name} failed in JAX: {problem}") from error
+            if at_once == 1:
+                lanes = 1 if policy.on_host else lanes_per_block()
+                raise RunError(
+                    f"out of memory: policy {policy.name} needs more than there is even for "
+                    f"{lanes} episodes at once"
+                ) from error
+            progress(-finished)
+            at_once //= 2
+        else:
+            columns = {name: played.columns[name] for name in sorted(played.columns)}
+            return EpisodeBatch(columns, *played[1:])
+
+
+# ---------------------------------------------------------------------- the parts of a rollout
+
+
+class Part(NamedTuple):
+    """What one block plays in one call: rows of lanes; row r holds the episodes from r * lanes."""
+
+    first: int
+    rows: int
+
+
+def plan_parts(episodes: int, lanes: int, blocks: int) -> list[Part]:
+    """Divide episodes among at most `blocks` blocks at a time, in equal parts of up to ROWS."""
+    rows = -(-episodes // lanes)
+    share = min(ROWS, -(-rows // blocks))
+    return [Part(first, min(share, rows - first)) for first in range(0, rows, share)]
+
+
+def _episodes_of(parts: Sequence[Part], episodes: int, lanes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the episodes of parts, u32[parts, ROWS, lanes], and how many each lane plays of them,
+    i32[parts, lanes]; those beyond its quota are padding."""
+    first = np.array([part.first for part in parts])[:, None]
+    numbers = (first + np.arange(ROWS))[..., None] * lanes + np.arange(lanes)
+    rows = np.array([part.rows for part in parts])[:, None, None]
+    quota = ((np.arange(ROWS)[:, None] < rows) & (numbers < episodes)).sum(1)
+    return np.uint32(numbers), np.int32(quota)
+
+
+def _lanes_per_call() -> int:
+    return lanes_per_block() * jax.local_device_count()
+
+
+def _play_in_blocks(
+    env: Env, params: Any, identity: Identity, episodes: int, at_once: int, progress
+) -> Records:
+    """Play a rollout in calls of one block per device, `at_once` of which are under way."""
+    policy, lanes, devices = identity.policy, lanes_per_block(), jax.local_devices()
+    mesh = Mesh(np.array(devices), ("block",)) if len(devices) > 1 else None
+    fixed = (params, policy.weights, policy.carry)
+    if mesh is not None:
+        fixed = jax.device_put(fixed, NamedSharding(mesh, PartitionSpec()))
+    columns: dict[str, np.ndarray] = {}
+    counts = np.zeros(env.num_actions, np.int64)
+    under_way: deque = deque()
 
     def collect() -> None:
-        count, tally = pending.popleft()
-        record = jax.tree.map(lambda leaf: np.asarray(leaf)[:count], tally)
-        _check_actions(record, env, policy, len(done) * lanes)
-        done.append(record)
-        progress(count)
+        numbers, quota, played = under_way.popleft()
+        played = jax.tree.map(np.asarray, played)
+        _raise_faults(env, played, numbers, identity)
+        valid = np.arange(ROWS)[:, None] < quota[:, None, :]
+        for name, values in played.columns.items():
+            column = columns.setdefault(name, np.full(episodes, np.nan))
+            column[numbers[valid]] = values[valid]
+        counts[:] += played.action_counts.sum((0, 1), dtype=np.int64)
+        progress(int(valid.sum()))
 
-    for start in range(0, episodes, lanes):
-        episode_numbers = start + jnp.arange(lanes, dtype=jnp.uint32)
-        keys = block_keys(master_seed, np.uint32(training_seed), episode_numbers)
-        count = min(lanes, episodes - start)
-        pending.append((count, _play_keys(env, params, policy, keys, count)))
-        if len(pending) >= in_flight:
+    parts = plan_parts(episodes, lanes, at_once * len(devices))
+    for start in range(0, len(parts), len(devices)):
+        group = parts[start : start + len(devices)]
+        group += [Part(0, 0)] * (len(devices) - len(group))
+        numbers, quota = _episodes_of(group, episodes, lanes)
+        arguments = (*fixed[:1], identity.keys(numbers), quota, *fixed[1:])
+        static = (env, policy.kind, policy.apply, mesh)
+        if start == 0 and at_once > 1:
+            at_once = min(at_once, blocks_that_fit(play_blocks, static + arguments, devices[0]))
+        under_way.append((numbers, quota, play_blocks(*static, *arguments)))
+        if len(under_way) >= at_once:
             collect()
-    while pending:
+    while under_way:
         collect()
-    merged = {name: np.concatenate([block[name] for block in done]) for name in done[0]}
-    counts = merged.pop("action_counts").astype(np.int64).sum(0)
-    merged.pop("bad_step")
-    return EpisodeBatch({name: np.float64(column) for name, column in merged.items()}, counts)
+    return Records(columns, counts)
 
 
-@partial(jax.jit, static_argnames="master_seed")
-def block_keys(master_seed: int, training_seed: jax.Array, episodes: jax.Array) -> jax.Array:
-    """Return the keys of episodes u32[lanes]; compiled once per run, not once per cell."""
-    return jax.vmap(partial(episode_key, master_seed, training_seed))(episodes)
+def _raise_faults(env: Env, played: Played, numbers: np.ndarray, identity: Identity) -> None:
+    """Raise for the faulty episode with the lowest number, if there is one."""
+    block, lane = np.nonzero(played.fault)
+    if not len(block):
+        return
+    episodes = numbers[block, played.row[block, lane], lane]
+    worst = episodes.argmin()
+    block, lane = block[worst], lane[worst]
+    metrics = set(played.columns) - set(OWN_COLUMNS)
+    text = fault_text(int(played.fault[block, lane]), env, metrics)
+    raise failure(text, int(played.step[block, lane]), int(episodes[worst]), identity)
 
 
-def _play_keys(env, params, policy: Policy, keys: jax.Array, count: int) -> dict[str, jax.Array]:
-    """Play one episode per key; lanes from `count` on are padding."""
-    if policy.on_host:
-        return _play_on_host(env, params, keys, policy, count)
-    return play_block(env, policy.kind, policy.apply, params, keys, policy.weights, policy.carry)
+# --------------------------------------------------------------------------- on the device
 
 
-def _check_actions(record: dict[str, np.ndarray], env: Env, policy: Policy, first: int) -> None:
-    bad = np.flatnonzero(record["bad_step"] < env.horizon)
-    if len(bad):
-        step = int(record["bad_step"][bad[0]])
-        raise RunError(
-            f"policy {policy.name} chose an action outside [0, {env.num_actions}) "
-            f"at step {step} of episode {first + int(bad[0])}"
+class Played(NamedTuple):
+    """What one block brings back."""
+
+    columns: dict[str, jax.Array]  # name -> [rows, lanes]; defined within each lane's quota
+    action_counts: jax.Array  # i32[lanes, num_actions]
+    fault: jax.Array  # i32[lanes]; 0, or what ended everything (see `lanes.find_faults`)
+    row: jax.Array  # i32[lanes]; which of its episodes a lane was at
+    step: jax.Array  # i32[lanes]; and at which step
+
+
+class Lanes(NamedTuple):
+    """Where the lanes of a block stand, between two steps."""
+
+    t: jax.Array  # i32[lanes]; steps taken in the current episode
+    states: Any
+    memory: Any
+    returns: jax.Array  # f32[lanes]
+    actions: jax.Array  # i32[lanes]; of the last step
+    outcome: Outcome  # of the last step
+    counts: jax.Array  # i32[lanes, num_actions]
+    eventful: jax.Array  # bool[]; the last step ended an episode, or went wrong
+
+
+@partial(jax.jit, static_argnames=("env", "kind", "apply", "mesh"))
+def play_blocks(env, kind, apply, mesh, params, keys, quota, weights, carry) -> Played:
+    """As `play_block`, with a leading axis of blocks: one per device of the mesh, or just one."""
+
+    def one(params, keys, quota, weights, carry):
+        played = play_block(env, kind, apply, params, keys[0], quota[0], weights, carry)
+        return jax.tree.map(lambda leaf: leaf[None], played)
+
+    if mesh is not None:
+        split, whole = PartitionSpec("block"), PartitionSpec()
+        one = jax.shard_map(
+            one, mesh=mesh, in_specs=(whole, split, split, whole, whole), out_specs=split,
+            check_vma=False,
+        )  # fmt: skip
+    return one(params, keys, quota, weights, carry)
+
+
+def play_block(env, kind, apply, params, keys, quota, weights, carry) -> Played:
+    """Play the episodes of `keys` [rows, lanes]: lane l the first quota[l] of its column.
+
+    The inner loop steps all lanes until something happens in one of them, the outer one records
+    what has ended and starts the lanes' next episodes.
+    """
+    rows, lanes = keys.shape
+    lane, initial = jnp.arange(lanes), jax.tree.map(partial(_repeat, lanes), carry)
+    start = _before_the_first(env, params, keys[0], initial)
+    columns = {
+        name: jnp.zeros((rows, lanes), one.dtype)
+        for name, one in record_of(start.returns, start.t, start.outcome).items()
+    }
+    nothing = jnp.zeros(lanes, jnp.int32)
+
+    def unfinished(loop):
+        _, _, row, fault, _ = loop
+        return jnp.any(row < quota) & ~jnp.any(fault)
+
+    def advance(loop):
+        now, columns, row, fault, fresh = loop
+        own = keys[jnp.minimum(row, rows - 1), lane]
+        now = jax.lax.cond(
+            fresh.any(), lambda: _begin(env, params, own, fresh, initial, now), lambda: now
         )
+        live = row < quota
+        now = _until_something(env, kind, apply, params, weights, own, live, now)
+        ended = live & _is_over(env, now)
+        fault = jnp.where(live, find_faults(env, now.actions, now.outcome, ended), 0)
+        place = jnp.where(ended, row, rows)
+        columns = {
+            name: columns[name].at[place, lane].set(values, mode="drop")
+            for name, values in record_of(now.returns, now.t, now.outcome).items()
+        }
+        return now, columns, jnp.where(fault > 0, row, row + ended), fault, ended
+
+    loop = (start, columns, nothing, nothing, jnp.ones(lanes, bool))
+    now, columns, row, fault, _ = jax.lax.while_loop(unfinished, advance, loop)
+    return Played(columns, now.counts, fault, row, now.t - 1)
 
 
-def _observe_all(env: Env) -> Callable:
-    return getattr(env, "observe_batch", jax.vmap(env.observe, (0, None)))
+def _repeat(lanes: int, leaf: Any) -> jax.Array:
+    return jnp.broadcast_to(leaf, (lanes, *jnp.shape(leaf)))
 
 
-def _new_tally(env: Env, metrics: dict, lanes: int) -> dict[str, jax.Array]:
-    """Return the per-lane accumulators of a block before its first step."""
-    zeros = jnp.zeros(lanes, jnp.float32)
-    return {
-        **dict.fromkeys(metrics, zeros),
-        "return": zeros,
-        "length": jnp.zeros(lanes, jnp.int32),
-        "terminated": jnp.zeros(lanes, bool),
-        "truncated": jnp.zeros(lanes, bool),
-        "bad_step": jnp.full(lanes, env.horizon, jnp.int32),
-        "action_counts": jnp.zeros((lanes, env.num_actions), jnp.int32),
-    }
-
-
-def _count_step(env: Env, tally: dict, t, actions, outcome) -> dict[str, jax.Array]:
-    """Return the tally after step t; lanes whose episode has ended keep theirs."""
-    alive = ~(tally["terminated"] | tally["truncated"])
-    valid = (actions >= 0) & (actions < env.num_actions)
-    chosen = (actions[:, None] == jnp.arange(env.num_actions)) & alive[:, None]
-    after = {
-        **{name: jnp.where(alive, value, tally[name]) for name, value in outcome.metrics.items()},
-        "return": tally["return"] + jnp.where(alive, outcome.reward, 0.0),
-        "length": tally["length"] + alive,
-        "terminated": tally["terminated"] | (alive & outcome.terminated),
-        "truncated": tally["truncated"] | (alive & outcome.truncated),
-        "bad_step": jnp.where(alive & ~valid, jnp.minimum(tally["bad_step"], t), tally["bad_step"]),
-        "action_counts": tally["action_counts"] + chosen,
-    }
-    return after
-
-
-def _metric_names(env: Env, params: Any, keys: jax.Array) -> dict:
-    """Return the metrics of one outcome as shapes (nothing is computed)."""
-    state = jax.eval_shape(env.reset, keys[0], params)
-    return jax.eval_shape(env.step, state, jnp.int32(0), params)[1].metrics
-
-
-@partial(jax.jit, static_argnames=("env", "kind", "apply"))
-def play_block(env, kind, apply, params, keys, weights, carry) -> dict[str, jax.Array]:
-    """Play one episode per key (all lanes together) and return their tally."""
+def _before_the_first(env: Env, params: Any, keys: jax.Array, memory: Any) -> Lanes:
+    """Return lanes of the right shapes in which nothing has begun."""
     lanes = keys.shape[0]
-    observe, step = _observe_all(env), jax.vmap(env.step, (0, 0, None))
+    states = jax.eval_shape(jax.vmap(env.reset, (0, None)), keys, params)
+    actions = jax.ShapeDtypeStruct((lanes,), jnp.int32)
+    _, outcome = jax.eval_shape(step_all(env), states, actions, params)
+    states, outcome = jax.tree.map(lambda one: jnp.zeros(one.shape, one.dtype), (states, outcome))
+    zeros = jnp.zeros(lanes, jnp.int32)
+    counts = jnp.zeros((lanes, env.num_actions), jnp.int32)
+    return Lanes(
+        zeros, states, memory, jnp.zeros(lanes), zeros, outcome, counts, jnp.zeros((), bool)
+    )
+
+
+def _begin(env: Env, params: Any, keys: jax.Array, fresh: jax.Array, memory: Any, now: Lanes):
+    """Return the lanes with the fresh ones at the start of the episodes of their keys."""
+    states = jax.vmap(env.reset, (0, None))(keys, params)
+    return now._replace(
+        t=jnp.where(fresh, 0, now.t),
+        states=where_lanes(fresh, states, now.states),
+        memory=where_lanes(fresh, memory, now.memory),
+        returns=jnp.where(fresh, 0.0, now.returns),
+    )
+
+
+def _is_over(env: Env, now: Lanes) -> jax.Array:
+    return now.outcome.terminated | now.outcome.truncated | (now.t >= env.horizon)
+
+
+def _until_something(env, kind, apply, params, weights, keys, live, now: Lanes) -> Lanes:
+    """Step all lanes until in a live one an episode ends or something goes wrong."""
+    lanes = keys.shape[0]
+    observe, step, fold = observe_all(env), step_all(env), jax.vmap(jax.random.fold_in)
+    policy_keys = fold(keys, jnp.full(lanes, POLICY))
 
     def act(states, memory, keys):
         if kind == "state":  # a built-in policy that sees the latent state
@@ -166,59 +334,18 @@ def play_block(env, kind, apply, params, keys, weights, carry) -> dict[str, jax.
         see = apply if kind == "jax-batch" else jax.vmap(apply, (None, 0, 0, 0))
         return see(weights, memory, observe(states, params), keys)
 
-    policy_keys = jax.vmap(jax.random.fold_in, (0, None))(keys, POLICY)
-
-    def unfinished(loop):
-        t, _, _, tally = loop
-        return (t < env.horizon) & ~jnp.all(tally["terminated"] | tally["truncated"])
-
-    def advance(loop):
-        t, states, memory, tally = loop
-        step_keys = jax.vmap(jax.random.fold_in, (0, None))(policy_keys, t)
-        actions, memory = act(states, memory, step_keys)
+    def advance(now: Lanes) -> Lanes:
+        actions, memory = act(now.states, now.memory, fold(policy_keys, now.t))
         actions = actions.reshape(lanes).astype(jnp.int32)
-        states, outcome = step(states, actions, params)
-        return t + 1, states, memory, _count_step(env, tally, t, actions, outcome)
+        states, outcome = step(now.states, actions, params)
+        chosen = (actions[:, None] == jnp.arange(env.num_actions)) & live[:, None]
+        after = Lanes(
+            now.t + 1, states, memory, now.returns + outcome.reward, actions, outcome,
+            now.counts + chosen, now.eventful,
+        )  # fmt: skip
+        events = live & (_is_over(env, after) | ~is_sound(env, actions, outcome))
+        return after._replace(eventful=events.any())
 
-    states = jax.vmap(env.reset, (0, None))(keys, params)
-    memory = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (lanes, *jnp.shape(leaf))), carry)
-    start = (jnp.int32(0), states, memory, _new_tally(env, _metric_names(env, params, keys), lanes))
-    return jax.lax.while_loop(unfinished, advance, start)[3]
-
-
-@partial(jax.jit, static_argnames="env")
-def _host_reset(env, params, keys):
-    states = jax.vmap(env.reset, (0, None))(keys, params)
-    names = _metric_names(env, params, keys)
-    return states, _observe_all(env)(states, params), _new_tally(env, names, keys.shape[0])
-
-
-@partial(jax.jit, static_argnames="env")
-def _host_step(env, params, states, tally, t, actions):
-    states, outcome = jax.vmap(env.step, (0, 0, None))(states, actions, params)
-    return states, _observe_all(env)(states, params), _count_step(env, tally, t, actions, outcome)
-
-
-def _play_on_host(env, params, keys, policy: Policy, count: int) -> dict[str, jax.Array]:
-    """As `play_block`, asking the policy in Python for the first `count` lanes."""
-    states, obs, tally = _host_reset(env, params, keys)
-    memory = None
-    if policy.carry is not None:
-        copies = [policy.carry] * count
-        batch = jax.tree.map(lambda *leaves: np.stack(leaves), *copies)
-        memory = copies if policy.kind == "host-single" else batch
-    first_words = np.asarray(jax.random.key_data(keys))[:count, 0].astype(np.int64)
-    for t in range(env.horizon):
-        try:
-            chosen, memory = call_on_host(
-                policy, memory, np.asarray(obs)[:count], first_words + t, env.num_actions
-            )
-        except Exception as error:
-            problem = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise RunError(f"policy {policy.name} failed at step {t}: {problem}") from error
-        actions = np.zeros(keys.shape[0], np.int32)
-        actions[:count] = chosen
-        states, obs, tally = _host_step(env, params, states, tally, t, actions)
-        if np.all((np.asarray(tally["terminated"]) | np.asarray(tally["truncated"]))[:count]):
-            break
-    return tally
+    return jax.lax.while_loop(
+        lambda now: ~now.eventful, advance, now._replace(eventful=jnp.zeros((), bool))
+    )

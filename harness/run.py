@@ -19,7 +19,7 @@ from harness.errors import RunError
 from harness.export import to_dict
 from harness.gate import ON_INCONCLUSIVE, Rule
 from harness.judging import judge_records
-from harness.manifest import manifest, provenance, unverified
+from harness.manifest import manifest, provenance, unverified, with_machines
 from harness.measure import Sides, Watcher
 from harness.policy import Policy
 from harness.records import Records
@@ -29,8 +29,7 @@ from harness.runfolder import REPORT, RunFolder, open_run
 from harness.settling import PolicyRaises, settle
 from harness.sources import PolicySet, load_policies
 from harness.training_rules import refuse_missing_seeds
-from harness.weights import digest_of
-from protocols import Pair, Suite, load_suite
+from protocols import Pair, Suite, audit, load_suite
 
 
 @dataclass(frozen=True)
@@ -132,12 +131,17 @@ def evaluate(
 
 
 def as_suite(what: Pair | Suite | str) -> Suite:
-    """Return a suite: itself, the bundled one of that name, or one made of a single pair."""
-    if isinstance(what, Suite):
-        return what
-    if isinstance(what, Pair):
-        return Suite(f"pair {what.name}", 1, "A single pair.", (what,))
-    return load_suite(what)
+    """Return a suite: itself, the bundled one of that name, or one made of a single pair.
+
+    Pairs made in Python are audited like those of a file, which were when it was read.
+    """
+    if not isinstance(what, (Suite, Pair)):
+        return load_suite(what)
+    one = isinstance(what, Pair)
+    suite = Suite(f"pair {what.name}", 1, "A single pair.", (what,)) if one else what
+    for pair in suite:
+        audit(pair)
+    return suite
 
 
 @dataclass(frozen=True)
@@ -214,22 +218,17 @@ def _run(
     facts = provenance(settings.command)
     if folder is not None:
         sides.folder = folder
-        began = folder.begin(manifest(suite, plan, measured, settings.num_envs, facts))
-        facts = began["provenance"]
+        wanted = manifest(suite, plan, measured, settings.num_envs, facts)
+        facts = folder.begin(wanted)["provenance"]
     watcher.planned(planned.facts, len(planned.cells), sides.episodes)
     _note_baseline(suite, settings, watcher)
     if folder is not None:
-        _say_what_is_found(folder, began, sides)
-    weights = _weights_digests(plan)
+        _say_what_is_found(folder, wanted, sides)
     sides.play()
-    if _weights_digests(plan) != weights:
-        raise RunError("a policy changed its weights or statistics while it was evaluated")
     replay = sides.replay(plan[0][0], plan[0][1][0])
-    shift = {}
-    if settings.policy_shift:
-        from harness.shift import suite_shift
-
-        shift = suite_shift(plan, sides)
+    shift = _shift(planned) if settings.policy_shift else {}
+    if folder is not None:
+        facts = with_machines(facts, folder.machines)
     rolled_out = time.perf_counter()
     records = Records(
         suite=suite,
@@ -244,23 +243,27 @@ def _run(
         on_inconclusive=settings.on_inconclusive,
         provenance=facts,
     )
-    report = judge_records(records)
-    if settings.baseline is not None:
-        outcome = against(
-            report, settings.baseline, settings.max_worsening, settings.on_inconclusive
-        )
-        report = replace(report, baseline=outcome)
+    report = _judged(records, settings)
     finished = time.perf_counter()
     timing = {"rollouts_s": rolled_out - started, "statistics_s": finished - rolled_out}
     return replace(report, timing=timing)
 
 
-def _weights_digests(plan) -> list[str]:
-    """Return the hash of every checkpoint's weights and statistics, which nothing may change."""
-    return [digest_of(one.weights) for _, some in plan for one in some if one.origin]
+def _shift(planned: Plan) -> dict[str, Any]:
+    from harness.shift import suite_shift
+
+    return suite_shift(planned.pairs, planned.sides)
 
 
-def _say_what_is_found(folder: RunFolder, began: Mapping[str, Any], sides: Sides) -> None:
+def _judged(records: Records, settings: Settings) -> Report:
+    report = judge_records(records)
+    if settings.baseline is None:
+        return report
+    outcome = against(report, settings.baseline, settings.max_worsening, settings.on_inconclusive)
+    return replace(report, baseline=outcome)
+
+
+def _say_what_is_found(folder: RunFolder, wanted: Mapping[str, Any], sides: Sides) -> None:
     for text in folder.notes:
         sides.watcher.note(text)
     found = [task for task in sides.tasks.values() if folder.has(task.key)]
@@ -276,7 +279,12 @@ def _say_what_is_found(folder: RunFolder, began: Mapping[str, Any], sides: Sides
         )
     sides.watcher.note(text)
     sides.watcher.episodes_finished(own * sides.episodes)
-    for name in unverified(began["measured"]):
+    if folder.machines - {wanted["machine"]}:
+        before = ", ".join(sorted(folder.machines))
+        sides.watcher.note(
+            f"begun on {before}, continued on {wanted['machine']}: last digits may differ"
+        )
+    for name in unverified(wanted["measured"]):
         sides.watcher.note(
             f"{name} has no fingerprint: its code is the same as before, what else it reads is "
             "unverified"

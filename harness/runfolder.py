@@ -57,18 +57,21 @@ def open_run(path: str | os.PathLike) -> Iterator[RunFolder]:
 class RunFolder:
     """A run folder that is open; see `open_run`.
 
-    notes    what is worth a line: locks that do not work, cells that are damaged
-    earlier  timing of the cells that were found, summed
+    notes     what is worth a line: locks that do not work, cells that are damaged
+    earlier   timing of the cells that were found, summed
+    machines  on which cells were played; records may differ in their last digits between them
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.notes: list[str] = []
         self.earlier: dict[str, float] = {}
+        self.machines: set[str] = set()
         self._made = False
         self._lock: int | None = None
         self._manifest: dict[str, Any] | None = None
         self._run = ""  # digest of what is measured
+        self._machine = ""  # this one
         self._cells: dict[str, Any] = {}  # file name -> data of a cell
         self._finished = False
 
@@ -154,7 +157,8 @@ class RunFolder:
         """Keep what is going to be measured, or check that it is what this folder holds.
 
         Args:
-            manifest: JSON data; everything under "measured" decides the numbers.
+            manifest: JSON data; everything under "measured" decides the numbers, "machine" names
+                what it runs on.
 
         Returns:
             The manifest under which the run began, now or earlier.
@@ -168,7 +172,7 @@ class RunFolder:
             found = differences(self._manifest["measured"], wanted["measured"])
             if found:
                 raise InputError(f"{self.path} holds another run: {found}; choose another folder")
-        self._run = _digest(wanted["measured"])
+        self._run, self._machine = _digest(wanted["measured"]), wanted["machine"]
         try:
             if self._manifest is None:
                 sealed = {**wanted, "sha256": _digest(wanted)}
@@ -189,6 +193,7 @@ class RunFolder:
                 self.notes.append(f"{self.path / CELLS / name} is damaged; it is played again")
                 continue
             self._cells[name] = content["cell"]
+            self.machines.add(content["machine"])
             for what, amount in content["timing"].items():
                 self.earlier[what] = self.earlier.get(what, 0) + amount
 
@@ -232,6 +237,7 @@ class RunFolder:
             "schema": CELL_SCHEMA,
             "schema_version": VERSION,
             "run": self._run,
+            "machine": self._machine,
             "key": key,
             "cell": cell,
         }
@@ -241,6 +247,7 @@ class RunFolder:
             self.path / CELLS / name, {**content, "sha256": _digest(content), "timing": timing}
         )
         self._cells[name] = cell
+        self.machines.add(self._machine)
         return cell
 
     def finish(self, report: Mapping[str, Any]) -> Mapping[str, Any]:

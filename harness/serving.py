@@ -13,11 +13,13 @@ from websockets.exceptions import ConnectionClosed
 
 from envs.errors import InputError
 from harness import wire
-from harness.policy import Policy, call_on_host, policy
+from harness.host import call_on_host
+from harness.policy import Policy, policy
 from harness.settling import BATCHES, settle
 
 ANY_ACTION = 2**31 - 1  # which actions exist is for the client to say
-BATCH = ("lanes", "reset")  # what marks a message as one of ours
+BATCH = ("episodes", "reset")  # what marks a message as one of ours
+KEPT = 8  # batches of memories; who asks does not say which episodes have ended
 
 
 class Service:
@@ -39,7 +41,7 @@ class Service:
         from harness.remote import VERSION
 
         ours = {"version": VERSION, "actions": self.policy.actions}
-        memory: dict[int, Any] = {}  # lane -> what the policy remembers of its episode
+        memory: dict[int, Any] = {}  # episode -> what the policy remembers; the latest used last
         try:
             connection.send(wire.pack({"name": self.policy.name, "heldout": ours}))
             for data in connection:
@@ -60,30 +62,32 @@ class Service:
             raise ValueError(f"no {self.key!r} in the message, only {sorted(map(str, message))}")
         obs = np.asarray(message[self.key])
         batch = all(name in message for name in BATCH)
-        lanes = np.asarray(message["lanes"]) if batch else np.zeros(1, np.int32)
-        reset = np.asarray(message["reset"]) if batch else np.array([0 not in memory])
         obs = obs if batch else obs[None]
-        if not lanes.shape == reset.shape == (len(obs),):
-            raise ValueError(f"{len(obs)} observations, {lanes.shape} lanes, {reset.shape} resets")
+        numbers = np.asarray(message["episodes"]) if batch else np.zeros(1, np.int32)
+        reset = np.asarray(message["reset"]) if batch else np.zeros(1, bool)
+        if not numbers.shape == reset.shape == (len(obs),):
+            shapes = f"{numbers.shape} episodes, {reset.shape} resets"
+            raise ValueError(f"{len(obs)} observations, {shapes}")
+        for number in numbers[reset].tolist():
+            memory.pop(number, None)
         with self.lock:
-            actions = self._act(obs, lanes.tolist(), reset, int(message.get("seed", 0)), memory)
+            actions = self._act(obs, numbers.tolist(), int(message.get("seed", 0)), memory)
         return wire.pack({"actions": actions if batch else actions[0]})
 
     def _act(
-        self, obs: np.ndarray, lanes: list[int], reset: np.ndarray, seed: int,
-        memory: dict[int, Any],
-    ) -> np.ndarray:  # fmt: skip
+        self, obs: np.ndarray, numbers: list[int], seed: int, memory: dict[int, Any]
+    ) -> np.ndarray:
         one = self._for(obs.shape[1:], obs.dtype)
-        carry = None
-        if one.carry is not None:
-            known = [
-                one.carry if new or lane not in memory else memory[lane]
-                for lane, new in zip(lanes, reset, strict=True)
-            ]
-            carry = known if one.kind == "host-single" else _stacked(known)
-        actions, carry = call_on_host(one, carry, obs, seed + np.arange(len(obs)), ANY_ACTION)
-        for place, lane in enumerate(lanes):
-            memory[lane] = None if one.carry is None else _of_lane(one, carry, place)
+        seeds = seed + np.arange(len(obs))
+        if one.carry is None:
+            return call_on_host(one, None, obs, seeds, ANY_ACTION)[0]
+        known = [memory.pop(number, one.carry) for number in numbers]
+        carry = known if one.kind == "host-single" else _stacked(known)
+        actions, carry = call_on_host(one, carry, obs, seeds, ANY_ACTION)
+        for place, number in enumerate(numbers):
+            memory[number] = _of_lane(one, carry, place)
+        for number in list(memory)[: max(0, len(memory) - KEPT * len(obs))]:
+            del memory[number]
         return actions
 
     def _for(self, shape: tuple[int, ...], dtype: np.dtype) -> Policy:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from envs.errors import InputError
+from harness.host import AnswerError, call_on_host, host_memory
 from harness.observations import Obs, bind
-from harness.policy import AnswerError, Policy, call_on_host, host_memory, observation_dtype
+from harness.policy import Policy, observation_dtype
 
 # What networks are usually trained on, tried to tell how a policy that cannot be called could be.
 USUAL = (

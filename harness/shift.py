@@ -17,9 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from envs.keys import POLICY
+from harness.lanes import episode_keys
 from harness.measure import Sides
 from harness.policy import Policy
-from harness.rollout import block_keys, lanes_per_block
+from harness.rollout import lanes_per_block
 from harness.statistics import Metric, arm_interval
 from protocols import Pair
 
@@ -59,7 +60,7 @@ def side_shift(pair: Pair, side: str, chosen: Sequence[Policy], sides: Sides) ->
     count = min(sides.episodes, lanes_per_block())
     rows, steps, variations, firsts = [], 0, [], []
     for one in chosen:
-        keys = block_keys(
+        keys = episode_keys(
             sides.master_seed, np.uint32(one.seed), jnp.arange(lanes_per_block(), dtype=jnp.uint32)
         )
         tally = _lockstep(

@@ -11,7 +11,7 @@ from typing import Any
 from envs.errors import InputError, not_among
 from harness.applying import application
 from harness.checkpoint import read_manifest
-from harness.importing import attribute
+from harness.importing import attribute, own_attribute
 from harness.layout import LAST, step_at, steps_in, suggestion
 from harness.loading import Request, load_policy
 from harness.policy import BUILTINS, Policy, builtin, policy
@@ -69,8 +69,9 @@ def load_policies(
     Args:
         source: a checkpoint (a folder or file of weights, or a folder of its steps); a folder of
             `seed-<k>` checkpoints; a folder of such folders, one per training configuration; a
-            pattern; "module:attr"; "file.py:attr"; "builtin:NAME"; a function; a `Policy`; or a
-            list of functions and policies, which are then the training seeds.
+            pattern; an ONNX file; "ws://HOST:PORT"; "module:attr"; "file.py:attr"; "builtin:NAME";
+            a function; a `Policy`; or a list of functions and policies, which are then the
+            training seeds.
         actions: "sample" or "greedy", overriding what a checkpoint declares.
         env: the environment, for the built-in scripts and for weights without a manifest.
         step: which checkpoint of a training, where its folder holds several: a number or "last".
@@ -100,7 +101,7 @@ def _from_text(text: str, request: Request) -> PolicySet:
     prefix, colon, rest = text.rpartition(":")
     if prefix == "builtin":
         if rest in BUNDLED:
-            return _from_places(rest, trainings_of(str(attribute(BUNDLED[rest])())), request)
+            return _from_places(rest, trainings_of(str(own_attribute(BUNDLED[rest])())), request)
         if rest not in BUILTINS:
             raise InputError(not_among(f"no built-in policy {rest!r}", rest, BUILTINS))
         _refuse_options(request)
@@ -143,8 +144,8 @@ def _refuse_options(request: Request) -> None:
 
 def _nothing_there(path: Path) -> str:
     return (
-        f"no policy {str(path)!r}{suggestion(path)} (give a checkpoint, a pattern, module:attr, "
-        f"file.py:attr, or builtin:{'|'.join(BUILTINS)})"
+        f"no policy {str(path)!r}{suggestion(path)} (give a checkpoint, a pattern, net.onnx, "
+        f"ws://HOST:PORT, module:attr, file.py:attr, or builtin:{'|'.join(BUILTINS)})"
     )
 
 
@@ -192,7 +193,7 @@ def checkpoint_steps(source: str) -> list[int]:
     """
     prefix, _, name = source.rpartition(":")
     bundled = prefix == "builtin" and name in BUNDLED
-    root = str(attribute(BUNDLED[name])()) if bundled else source
+    root = str(own_attribute(BUNDLED[name])()) if bundled else source
     if not Path(root).expanduser().exists() and not is_pattern(root):
         raise InputError(_nothing_there(Path(source)))
     trainings = [_steps_of(training.place) - {None} for training in trainings_of(root)]

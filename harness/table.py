@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tabulate import tabulate
 
@@ -80,8 +80,8 @@ def policy_line(facts) -> str:
 
 def weights_line(facts) -> list[str]:
     """Return a line on weights that came without a manifest: what was read, and how checked."""
-    origins = [one.get("origin") or {"form": "policy"} for one in facts["policies"]]
-    read = [one for one in origins if one["form"] != "policy"]
+    origins = [one.get("origin", {}) for one in facts["policies"]]
+    read = [one for one in origins if one.get("form", "policy") != "policy"]
     if not read:
         return []
 
@@ -121,9 +121,19 @@ def remarks(report: Report) -> list[str]:
 def _self_test(report: Report) -> list[str]:
     facts = report.records.replay or {}
     if facts.get("status") != "stochastic_policy":
-        return []
+        return _smaller_batches(facts.get("smaller_batches"))
     again = f"{facts['differing']} of {facts['episodes']} episodes came out otherwise"
     return [f"The policy draws its own numbers: {again} when they were played again."]
+
+
+def _smaller_batches(facts: Mapping[str, Any] | None) -> list[str]:
+    """Say whether a policy in Python depends on how many observations it gets at once."""
+    if not facts or not (facts["differing_actions"] or facts["problem"]):
+        return []
+    if facts["problem"]:
+        return [f"In batches of {facts['size']} the policy {facts['problem']}."]
+    share = f"{facts['differing_actions']} of {facts['states']} actions differ"
+    return [f"The policy depends on its batch: {share} in batches of {facts['size']}."]
 
 
 def scope(report: Report) -> str:
@@ -166,7 +176,7 @@ def _notes(pairs: Sequence[PairResult]) -> list[str]:
     for result in pairs:
         for note in _loud(result):
             groups.setdefault(note, []).append(result.name)
-    return [note if len(some) == len(pairs) else f"{_listed(some)}: {note}"
+    return [note if len(some) == len(pairs) else f"{listed(some)}: {note}"
             for note, some in groups.items()]  # fmt: skip
 
 
@@ -177,20 +187,20 @@ def _loud(result: PairResult) -> Iterable[str]:
     yield from (note for note in result.verdict.notes if not note.startswith(quiet))
 
 
-def _listed(names: Sequence[str], most: int = 4) -> str:
+def listed(names: Sequence[str], most: int = 4) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def _dominant_action(report: Report) -> list[str]:
     """Name the sides on which a policy does the same thing all the time (scripts are meant to)."""
-    if report.policy["name"] in SCRIPTS:
+    if report.policy["name"] in SCRIPTS and report.policy["actions"] == ["greedy"]:
         return []
     sides = list(dict.fromkeys(cell.name for cell in report.cells if dominant_action(cell)))
     if not sides:
         return []
     everywhere = len(sides) == len({cell.name for cell in report.cells})
-    where = "every side" if everywhere else _listed(sides)
+    where = "every side" if everywhere else listed(sides)
     return [f"One action makes up over 95 % of all steps on {where}."]
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envs.errors import InputError
-from harness.layout import step_at, steps_in, suggestion
+from harness.layout import FILES, step_at, steps_in, suggestion
 
 _SEED = re.compile(r"(?:.*[-_])?seed[-_]?(\d+)")
 
@@ -70,10 +70,15 @@ def _order(one: Training) -> tuple:
 def _trainings_in(root: Path, alone: bool = True) -> list[Training]:
     if is_training(root):
         return [_named(root)]
+    if root.is_file():
+        if not alone:
+            return []
+        hint = f"; name what in it acts, {root.name}:NAME" if root.suffix == ".py" else ""
+        raise InputError(f"{root}: not a file of weights ({', '.join(FILES)}){hint}")
     seeds = _seeds_in(root, root.name)
     if seeds:
         return seeds
-    inside = sorted(entry for entry in root.iterdir() if entry.is_dir()) if root.is_dir() else []
+    inside = sorted(entry for entry in root.iterdir() if entry.is_dir())
     groups = [one for group in inside for one in _seeds_in(group, group.name)]
     if groups:
         return groups

@@ -62,7 +62,7 @@ def _unwrapped(trees: dict[str, Any]) -> Any:
 def read_orbax(tree: Path) -> Any:
     """Return an Orbax tree as NumPy arrays, wherever and on whatever devices it was saved.
 
-    Lists and tuples come back as lists, integer keys as text.
+    Lists and tuples come back as lists, integer keys as text; texts are left out.
 
     Raises:
         InputError: it is not there, not fully there, or not an Orbax tree.
@@ -70,26 +70,36 @@ def read_orbax(tree: Path) -> Any:
     import jax
     import orbax.checkpoint as ocp
 
-    def read(handler: Any) -> Any:
-        plain = jax.tree.map(
-            lambda _: ocp.RestoreArgs(restore_type=np.ndarray), handler.metadata(tree).tree
-        )
-        return handler.restore(tree, args=ocp.args.PyTreeRestore(restore_args=plain))
+    def as_saved(one: Any) -> Any:
+        return ocp.RestoreArgs(restore_type=np.ndarray if _is_array(one) else str)
 
-    return jax.tree.map(np.asarray, _with_handler(tree, read))
+    def read(handler: Any) -> Any:
+        wanted = jax.tree.map(as_saved, handler.metadata(tree).tree)
+        return handler.restore(tree, args=ocp.args.PyTreeRestore(restore_args=wanted))
+
+    return _arrays_of(_with_handler(tree, read))
 
 
 def orbax_slots(tree: Path) -> Any:
     """Return an Orbax tree with a `Slot` for every array, without reading one."""
     import jax
 
-    def read(handler: Any) -> Any:
-        return handler.metadata(tree).tree
+    def slot(one: Any) -> Slot | None:
+        return Slot(tuple(one.shape), one.dtype) if _is_array(one) else None
 
-    def slot(one: Any) -> Slot:
-        return Slot(tuple(getattr(one, "shape", ())), getattr(one, "dtype", type(one).__name__))
+    return jax.tree.map(slot, _with_handler(tree, lambda handler: handler.metadata(tree).tree))
 
-    return jax.tree.map(slot, _with_handler(tree, read), is_leaf=lambda x: hasattr(x, "shape"))
+
+def _is_array(one: Any) -> bool:
+    """Return whether Orbax's notes on a leaf are of an array or a number, not of a text."""
+    return getattr(one, "shape", None) is not None
+
+
+def _arrays_of(tree: Any) -> Any:
+    """Leave texts out, such as a configuration saved along: they are no weights."""
+    import jax
+
+    return jax.tree.map(lambda leaf: None if isinstance(leaf, str) else np.asarray(leaf), tree)
 
 
 def _with_handler(tree: Path, read: Any) -> Any:
@@ -101,9 +111,10 @@ def _with_handler(tree: Path, read: Any) -> Any:
     handler = ocp.PyTreeCheckpointHandler()
     try:
         return read(handler)
-    except (OSError, ValueError, KeyError, AttributeError) as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{tree}: not a complete Orbax checkpoint ({first})") from None
+    except Exception as error:  # whatever a damaged folder makes Orbax raise
+        first = (str(error).strip().splitlines() or [""])[0].partition(" [tensorstore_spec")[0]
+        reason = f"{type(error).__name__}: {first}"[:300]
+        raise InputError(f"{tree}: not a complete Orbax checkpoint ({reason})") from error
     finally:
         handler.close()
 
@@ -118,9 +129,7 @@ def _read_msgpack(file: Path) -> Any:
         tree = serialization.msgpack_restore(file.read_bytes())
     except Exception as error:  # whatever a damaged file makes msgpack raise
         raise InputError(f"{file}: not Flax msgpack ({type(error).__name__}: {error})") from None
-    import jax
-
-    return jax.tree.map(np.asarray, tree)
+    return _arrays_of(tree)
 
 
 def _read_npz(file: Path) -> Any:
@@ -180,6 +189,13 @@ def _name(entry: Any) -> str:
     return str(entry)
 
 
+def is_key(leaf: Leaf) -> bool:
+    """Return whether a leaf is a random key of JAX, such as a dropout keeps."""
+    import jax
+
+    return jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+
+
 def slot_text(leaf: Leaf) -> str:
     """Return an array's dtype and shape, such as "float32[12, 3]"."""
     return f"{leaf.dtype}{list(leaf.shape)}"
@@ -197,6 +213,6 @@ def add_leaves(summary: Any, tree: Any) -> None:
     import jax
 
     for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
-        array = np.ascontiguousarray(leaf)
+        array = np.ascontiguousarray(jax.random.key_data(leaf) if is_key(leaf) else leaf)
         summary.update(f"{jax.tree_util.keystr(path)}{array.dtype}{array.shape}".encode())
         summary.update(array.tobytes())

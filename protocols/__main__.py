@@ -1,4 +1,4 @@
-"""Look at suites, and freeze them: `python -m protocols list | show | audit | freeze SUITE`."""
+"""Look at suites, and freeze them: `python -m protocols list | show | audit | sheet | freeze`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from envs.errors import InputError
 from protocols.audit import audit_rollouts
@@ -16,12 +15,13 @@ from protocols.audit.text import FAIL, OK, WARN, pair_lines, status, value_text
 from protocols.freeze import freeze, write_split
 from protocols.loader import load_suite, suite_names
 from protocols.pair import Pair, Suite
+from protocols.sheet import check_target, save_sheet, suite_sheet
 
 BAD_INPUT, AUDIT_FAILED = 2, 4
 
 _LEGEND = """\
 Proved by playing both sides with the same keys. pictures only: latents and rewards are bit-equal.
-solved: by the best script. contrast: grey levels that a move changes in a picture (in training)."""
+solved: by the best script. contrast: grey levels that a move changes. (Of training in brackets.)"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,11 +29,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m protocols", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="the bundled suites")
-    for name, text in (("show", "pairs and what differs"), ("audit", "prove what a suite claims")):
+    for name, text in (
+        ("show", "pairs and what differs"),
+        ("audit", "prove what a suite claims, by playing it"),
+        ("sheet", "a picture of all sides in the same states"),
+    ):
         command = commands.add_parser(name, help=text)
         command.add_argument("suite", help="a name or a YAML file")
-        if name == "audit":
+        if name != "show":
             command.add_argument("--pair", help="only this one")
+        if name == "sheet":
+            command.add_argument("--states", type=int, metavar="N", help="per pair; default: 4, 3")
+            command.add_argument("--out", type=Path, metavar="FILE", help="default: SUITE.png")
     _add_freeze(commands.add_parser("freeze", help="write down a split before training"))
     options = parser.parse_args(arguments)
     try:
@@ -43,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(_frozen(load_suite(options.suite), options.prediction, options.out))
         elif options.command == "audit":
             return _audit(load_suite(options.suite), options.pair)
+        elif options.command == "sheet":
+            suite = load_suite(options.suite)
+            print(_drawn(suite, options.pair, options.states, options.out))
         else:
             print(_shown(load_suite(options.suite)))
     except InputError as error:
@@ -66,6 +76,15 @@ def _frozen(suite: Suite, prediction: str, file: Path) -> str:
         return f"{file}: this split is frozen already"
     named = f"suite {suite.name} v{suite.version}, {_count(len(suite), 'pair')}"
     return f"{file}: {named}, frozen {data['date']}, digest {data['digest'][:8]}"
+
+
+def _drawn(suite: Suite, pair: str | None, states: int | None, out: Path | None) -> str:
+    file = out or Path(f"{suite.name}.png")
+    check_target(file)
+    sheet = suite_sheet(suite, pair=pair, states=states)
+    save_sheet(sheet, file)
+    size = f"{sheet.width}x{sheet.height} px, {file.stat().st_size / 1e6:.1f} MB"
+    return f"{file}: suite {suite.name} v{suite.version}, {size}"
 
 
 def _summary(suite: Suite) -> str:
@@ -126,16 +145,17 @@ def _differences(pair: Pair) -> list[str]:
 
 def _audit(suite: Suite, only: str | None) -> int:
     """Print the proof of every pair as it comes; return the exit code."""
+    pairs = [suite[only]] if only else list(suite)
     print(_summary(suite))
     print(f"digest {suite.digest}")
     print(_LEGEND, flush=True)
     counts, memory = dict.fromkeys((OK, WARN, FAIL), 0), {}
-    for pair in [suite[only]] if only else suite:
+    for pair in pairs:
         proofs = audit_rollouts(pair, memory)
         counts[status(proofs)] += 1
         print("\n".join(pair_lines(pair, proofs)), flush=True)
     total = f"{counts[OK]} ok, {counts[WARN]} with warnings, {counts[FAIL]} failed"
-    print(f"{_count(sum(counts.values()), 'pair')}: {total}")
+    print(f"{_count(len(pairs), 'pair')}: {total}")
     return AUDIT_FAILED if counts[FAIL] else 0
 
 

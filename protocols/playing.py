@@ -33,6 +33,9 @@ class Solved:
     def share(self) -> float:
         return self.count / self.episodes
 
+    def __str__(self) -> str:
+        return f"{self.count}/{self.episodes} by {self.script if self.count else 'any script'}"
+
 
 @dataclass(frozen=True, eq=False)
 class Played:
@@ -45,6 +48,7 @@ class Played:
     traces: dict[str, list[bytes]]  # script -> digest of latents and outcomes, from the reset on
     has_latent: bool  # whether the traces hold latent states, or outcomes only
     success: dict[str, np.ndarray] | None  # script -> bool[episodes]; None: nothing counts success
+    lengths: dict[str, np.ndarray]  # script -> i64[episodes]; steps until an episode ends
     times: tuple[int, ...]
     kept: Any  # states after `times` steps, [times, lanes]; lanes are scripts x episodes
 
@@ -102,6 +106,8 @@ def play(
     kept, latents, outcomes = _play(env, methods, states, actions, wanted, params)
     lanes = {name: slice(i * episodes, (i + 1) * episodes) for i, name in enumerate(scripts)}
     first = getattr(states, "latent", ())
+    ended = np.asarray(outcomes.terminated) | np.asarray(outcomes.truncated)
+    last = np.where(ended.any(0), ended.argmax(0), len(ended) - 1)  # the step that ends each
     return Played(
         env=env,
         params=params,
@@ -109,7 +115,8 @@ def play(
         episodes=episodes,
         traces=_traces(first, latents, outcomes, lanes),
         has_latent=hasattr(states, "latent"),
-        success=_success(env, metric, outcomes, lanes),
+        success=_success(env, metric, outcomes, last, lanes),
+        lengths={name: last[own] + 1 for name, own in lanes.items()},
         times=times,
         kept=kept,
     )
@@ -216,13 +223,11 @@ def _traces(first: Any, latents: Any, outcomes: Any, lanes: dict) -> dict[str, l
     }
 
 
-def _success(env: Env, metric: str, outcomes: Any, lanes: dict) -> dict[str, np.ndarray] | None:
-    """Return which episodes of each script end with success, as of the first end of each."""
+def _success(env, metric, outcomes, last, lanes) -> dict[str, np.ndarray] | None:
+    """Return which episodes of each script end with success."""
     counted = [one.name for one in env.metrics if one.binary]
     name = metric if metric in counted else next(iter(counted), None)
     if name is None:
         return None
-    ended = np.asarray(outcomes.terminated) | np.asarray(outcomes.truncated)
-    last = np.where(ended.any(0), ended.argmax(0), len(ended) - 1)
     wins = np.asarray(outcomes.metrics[name])[last, np.arange(len(last))] > 0
     return {script: wins[own] for script, own in lanes.items()}

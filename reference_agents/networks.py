@@ -1,4 +1,4 @@
-"""Actor-critic networks: pictures in, action logits and a value out.
+"""Actor-critic networks: pictures (or boards) in, action logits and a value out.
 
 Every network is called on full-resolution observations with any leading batch dimensions,
 `__call__(obs u8[..., H, W, C]) -> (logits f32[..., A], value f32[...])`, and is split in two so
@@ -31,6 +31,19 @@ def patch(
 def nature(num_actions: int) -> NatureNet:
     """Return the convolutional network of Mnih et al. (2015), see `NatureNet`."""
     return NatureNet(num_actions)
+
+
+def tiles(
+    num_actions: int, *, rows: int = 3, columns: int = 3, pool: int = 4, embed: int = 64,
+    dense: int = 128,
+) -> TileNet:  # fmt: skip
+    """Return the network for pictures of sliding puzzles (see `TileNet`)."""
+    return TileNet(num_actions, rows, columns, pool, embed, dense)
+
+
+def board(num_actions: int, *, widths: tuple[int, ...] = (128, 128)) -> BoardNet:
+    """Return the network for boards as numbers (see `BoardNet`)."""
+    return BoardNet(num_actions, tuple(widths))
 
 
 def arguments(network: nn.Module) -> dict[str, Any]:
@@ -105,6 +118,70 @@ class NatureNet(nn.Module):
             x = nn.relu(convolution(x))
         x = nn.relu(_layer(512, "dense")(x.reshape(x.shape[0], -1)))
         return _heads(x, self.num_actions, batch)
+
+
+class TileNet(nn.Module):
+    """Embed what lies in each cell of a grid with the same weights, then judge the cells together.
+
+    A tile's content is recognised wherever it lies, which a puzzle's picture asks for.
+    """
+
+    num_actions: int
+    rows: int = 3
+    columns: int = 3
+    pool: int = 4  # pixels per side that become one
+    embed: int = 64
+    dense: int = 128
+
+    def compact(self, obs: jax.Array) -> jax.Array:
+        """Return the cells, shrunk by averaging, u8[..., rows * columns, height * width * C]."""
+        batch, (height, width, channels) = obs.shape[:-3], obs.shape[-3:]
+        # The environment's own cells: where the picture cannot be divided, the last ones are short.
+        tall, broad = -(-height // self.rows), -(-width // self.columns)
+        missing = (0, self.rows * tall - height), (0, self.columns * broad - width)
+        obs = jnp.pad(obs.reshape(-1, height, width, channels), ((0, 0), *missing, (0, 0)))
+        cells = obs.reshape(-1, self.rows, tall, self.columns, broad, channels)
+        high, wide = tall // self.pool, broad // self.pool
+        cells = cells[:, :, : high * self.pool, :, : wide * self.pool]
+        shape = (-1, self.rows, high, self.pool, self.columns, wide, self.pool, channels)
+        means = cells.reshape(shape).astype(jnp.float32).mean((3, 6)).astype(jnp.uint8)
+        means = means.transpose(0, 1, 3, 2, 4, 5)
+        return means.reshape(*batch, self.rows * self.columns, high * wide * channels)
+
+    def __call__(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return self.judge(self.compact(obs))
+
+    @nn.compact
+    def judge(self, cells: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return (logits f32[..., A], value f32[...]) of the cells of pictures."""
+        batch = cells.shape[:-2]
+        x = cells.reshape(-1, *cells.shape[-2:]).astype(jnp.float32) / 255.0
+        x = nn.relu(_layer(self.embed, "embed")(x))
+        x = nn.relu(_layer(self.embed, "content")(x))
+        x = _layer(self.dense, "dense")(x.reshape(x.shape[0], -1))
+        return _heads(nn.relu(nn.LayerNorm(name="norm")(x)), self.num_actions, batch)
+
+
+class BoardNet(nn.Module):
+    """Dense layers on a board as numbers: the ceiling for what pictures can show."""
+
+    num_actions: int
+    widths: tuple[int, ...] = (128, 128)
+
+    def compact(self, obs: jax.Array) -> jax.Array:
+        """Return the board as it is."""
+        return obs
+
+    def __call__(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return self.judge(obs)
+
+    @nn.compact
+    def judge(self, obs: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return (logits f32[..., A], value f32[...]) of boards f32[..., N]."""
+        x = obs
+        for i, width in enumerate(self.widths):
+            x = nn.relu(_layer(width, f"dense{i}")(x))
+        return _heads(x, self.num_actions, obs.shape[:-1])
 
 
 def max_pool(obs: jax.Array, factor: int) -> jax.Array:

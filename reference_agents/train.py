@@ -13,7 +13,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-NETWORKS = ("patch", "nature")
+NETWORKS = ("patch", "nature", "tiles", "board")
 AUGMENTATIONS = ("cutout-color", "crop-resize")
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 
@@ -65,7 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", type=Path, default=Path("ckpt"), metavar="DIR", help="where to (%(default)s/)")
     add("--steps", type=positive_number, metavar="N",
         help="environment steps per seed (1.2 million)")  # fmt: skip
-    add("--network", choices=NETWORKS, default=NETWORKS[0], help="which network (%(default)s)")
+    add("--network", choices=NETWORKS,
+        help="default: patch for the platformer, tiles for puzzles, board for numbers")  # fmt: skip
     add("--augment", choices=AUGMENTATIONS, help="augment the training pictures (default: no)")
     add("--checkpoints", type=positive_number, default=4, metavar="N",
         help="how many, evenly over the training (%(default)s)")  # fmt: skip

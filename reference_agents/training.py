@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from envs.errors import InputError
+from envs.errors import InputError, not_among
 from envs.keys import training_key
 from harness.checkpoint import read_manifest, save_policy
 from protocols import load_train_config
@@ -33,6 +33,14 @@ from reference_agents.resume import load_state, read_facts, save_state
 STATE, CURVE, PLOT = "state.npz", "learning_curve.csv", "learning_curve.png"
 CURVE_ITERATIONS = 4  # iterations per row of the learning curve
 SAVE_SECONDS = 60.0
+NETWORKS = {"platformer": ("patch", "nature"), "puzzle": ("tiles", "nature")}
+BOARD_NETWORKS = ("board",)  # for observations that are no pictures
+# What differs from the defaults of PPOConfig, which are the platformer's.
+RECIPES: dict[str, dict[str, Any]] = {
+    "platformer": {},
+    # An invalid move costs 1 and is the worst there is, so that nothing is clipped.
+    "puzzle": {"reward_floor": -1.0, "learning_rate": 5e-4},
+}
 GOLDEN = 4  # observations kept with a checkpoint, to recognise its outputs by
 
 
@@ -69,6 +77,8 @@ class Training:
     def identity(self, seed: int) -> dict[str, Any]:
         """Return, as JSON data, everything that decides how the training of a seed goes."""
         side = {name: self.side[name] for name in ("name", "digest")}
+        if "split" in self.side:  # a training that has begun cannot be given one afterwards
+            side["split"] = self.side["split"]["digest"]
         checkpoints = self.checkpoints
         return {**self.algorithm, "train": side, "seed": seed, "checkpoints": checkpoints}
 
@@ -83,17 +93,27 @@ class Run(NamedTuple):
 
 
 def make_training(
-    name: str, *, network: str = "patch", steps: int | None = None, augment: str | None = None,
+    name: str, *, network: str | None = None, steps: int | None = None, augment: str | None = None,
     **options: Any,
 ) -> Training:  # fmt: skip
     """Return the training on a named configuration; other names are errors that list the valid.
 
-    `options` are further fields of `Training`.
+    `network` is one of NETWORKS[environment], the first by default; `options` are further fields of
+    `Training`.
     """
     config = load_train_config(name)
     env, params = config.build()
-    module = getattr(networks, network)(env.num_actions)
-    settings = ppo.PPOConfig() if steps is None else ppo.PPOConfig(steps=steps)
+    pictures = len(env.observation_shape) == 3
+    known = NETWORKS[config.environment] if pictures else BOARD_NETWORKS
+    if network is not None and network not in known:
+        raise InputError(not_among(f"no network {network!r} for {name}", network, known))
+    network = network or known[0]
+    if augment is not None and not pictures:
+        raise InputError(f"--augment is for pictures; {name} shows none")
+    cells = {"rows": config.height, "columns": config.width} if network == "tiles" else {}
+    module = getattr(networks, network)(env.num_actions, **cells)
+    recipe = ppo.PPOConfig(**RECIPES[config.environment])
+    settings = recipe if steps is None else dataclasses.replace(recipe, steps=steps)
     task = ppo.Task(env, module, settings, augment)
     return Training(task, params, {"name": name, "digest": config.digest}, network, **options)
 
@@ -147,11 +167,12 @@ def _check_same(path: Path, found: Any, identity: Mapping[str, Any]) -> None:
     if found == identity:
         return
     old, new = _flat(found if isinstance(found, dict) else {}), _flat(identity)
-    differing = [name for name in new if new[name] != old.get(name, "not recorded")]
+    absent = "not recorded"
+    differing = [name for name in {**new, **old} if new.get(name, absent) != old.get(name, absent)]
     first = differing[0] if differing else "settings"
     raise InputError(
         f"{path}: belongs to a training with other settings ({first}: "
-        f"{old.get(first, 'not recorded')} there, {new.get(first)} here); "
+        f"{old.get(first, absent)} there, {new.get(first, absent)} here); "
         "another --out keeps it, --fresh replaces it"
     )
 

@@ -2,6 +2,9 @@
 
 The key of a lane's n-th episode is made of (seed, lane, n) under the tag of training keys, as in
 the reference trainer: it does not depend on the number of lanes, and no evaluation key equals it.
+
+Between calls keys are kept as their words, u32[..., 2]: JAX takes a much slower way through Python
+for programs that return typed keys.
 """
 
 from __future__ import annotations
@@ -17,36 +20,41 @@ from envs.core import Env
 from envs.errors import InputError
 from envs.keys import named_key, training_key
 
+IMPL = "threefry2x32"
+
 
 class Lanes(NamedTuple):
     """The running episodes, leading axis N."""
 
-    states: Any
+    states: Any  # keys in it as words
     started: jax.Array  # i32[N]; episodes started in each lane
     returns: jax.Array  # f32[N]; rewards of the running episode so far
     lengths: jax.Array  # i32[N]; its steps so far
     ended: jax.Array  # bool[N]; the episode is over, the lane waits for its next one
 
 
-class Step(NamedTuple):
-    """What one step of all lanes brought."""
-
-    reward: jax.Array  # f32[N]
-    terminated: jax.Array  # bool[N]
-    truncated: jax.Array  # bool[N]
-    metrics: dict[str, jax.Array]  # f32[N] each; "return" and "length" of the episode so far too
+def rows_of(env: Env, params: Any) -> tuple[str, ...]:
+    """Return what each row of a step's outcome is (see `advance`)."""
+    state = jax.eval_shape(env.reset, jax.random.key(0, impl=IMPL), params)
+    metrics = jax.eval_shape(env.step, state, jnp.int32(0), params)[1].metrics
+    return ("reward", "terminated", "truncated", *sorted({*metrics, "return", "length"}))
 
 
 def root_key(seed: int) -> jax.Array:
-    """Return the key under which all episodes of a training lie; `seed` in [0, 2**32)."""
+    """Return the words, u32[2], of the key of all episodes of a training; `seed` in [0, 2**32)."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise InputError(f"seed: expected a whole number in [0, 2**32), got {seed!r}")
-    return named_key(training_key(seed), "episodes")
+    return jax.random.key_data(named_key(training_key(seed), "episodes"))
 
 
 def observe_all(env: Env) -> Callable:
-    """Return (states, params) -> observations [N, ...], by the environment's own batch path."""
+    """Return (states, params) -> observations [N, ...], by the batch path where there is one."""
     return getattr(env, "observe_batch", jax.vmap(env.observe, (0, None)))
+
+
+def step_all(env: Env) -> Callable:
+    """Return (states, actions, params) -> (states, outcomes), by the batch path as well."""
+    return getattr(env, "step_batch", jax.vmap(env.step, (0, 0, None)))
 
 
 @partial(jax.jit, static_argnames=("env", "num_envs"))
@@ -54,30 +62,39 @@ def begin(env: Env, num_envs: int, params: Any, root: jax.Array) -> tuple[Lanes,
     """Start the first episode of every lane; returns the lanes and what they show."""
     zeros = jnp.zeros(num_envs, jnp.int32)
     states = _fresh(env, params, root, zeros)
-    lanes = Lanes(states, zeros + 1, zeros.astype(jnp.float32), zeros, zeros.astype(bool))
+    lanes = Lanes(_words(states), zeros + 1, zeros.astype(jnp.float32), zeros, zeros.astype(bool))
     return lanes, observe_all(env)(states, params)
 
 
 @partial(jax.jit, static_argnames="env", donate_argnames="lanes")
 def advance(
     env: Env, params: Any, root: jax.Array, lanes: Lanes, actions: jax.Array
-) -> tuple[Lanes, jax.Array, Step]:
+) -> tuple[Lanes, jax.Array, jax.Array]:
     """Step every lane once; a lane that waits starts its next episode instead (its action is
-    ignored, its reward is 0). Returns the lanes, what they show now, and the step."""
-    waited = lanes.ended
-    states, outcome = jax.vmap(env.step, (0, 0, None))(lanes.states, actions, params)
+    ignored, its reward is 0).
+
+    Returns:
+        The lanes, what they show now, and the outcome as f32[rows, N], one array because every one
+        that is handed out costs time: reward, terminated, truncated, and the metrics of the episode
+        so far, "return" and "length" among them (`rows_of` has their names).
+    """
+    waited, states = lanes.ended, _keys(env, params, lanes.states)
+    states, outcome = step_all(env)(states, actions, params)
     reward = jnp.where(waited, 0.0, outcome.reward)
     terminated, truncated = outcome.terminated & ~waited, outcome.truncated & ~waited
     stepped = Lanes(
-        states, lanes.started, lanes.returns + reward, lanes.lengths + ~waited,
+        _words(states), lanes.started, lanes.returns + reward, lanes.lengths + ~waited,
         terminated | truncated,
     )  # fmt: skip
     lanes = jax.lax.cond(
         waited.any(), lambda: _start_anew(env, params, root, stepped, waited), lambda: stepped
     )
-    ended = {"return": stepped.returns, "length": stepped.lengths.astype(jnp.float32)}
-    step = Step(reward, terminated, truncated, {**outcome.metrics, **ended})
-    return lanes, observe_all(env)(lanes.states, params), step
+    found = {
+        **outcome.metrics, "reward": reward, "terminated": terminated, "truncated": truncated,
+        "return": stepped.returns, "length": stepped.lengths,
+    }  # fmt: skip
+    rows = [found[name].astype(jnp.float32) for name in rows_of(env, params)]
+    return lanes, _observe(env, params, lanes), jnp.stack(rows)
 
 
 @partial(jax.jit, static_argnames="env", donate_argnames="lanes")
@@ -86,12 +103,12 @@ def restart(
 ) -> tuple[Lanes, jax.Array]:
     """Start the next episode of the lanes in `which`, bool[N]; returns lanes and what they show."""
     lanes = _start_anew(env, params, root, lanes, which)
-    return lanes, observe_all(env)(lanes.states, params)
+    return lanes, _observe(env, params, lanes)
 
 
 def _start_anew(env: Env, params: Any, root: jax.Array, lanes: Lanes, which: jax.Array) -> Lanes:
     return Lanes(
-        where(which, _fresh(env, params, root, lanes.started), lanes.states),
+        where(which, _words(_fresh(env, params, root, lanes.started)), lanes.states),
         lanes.started + which,
         jnp.where(which, 0.0, lanes.returns),
         jnp.where(which, 0, lanes.lengths),
@@ -100,10 +117,34 @@ def _start_anew(env: Env, params: Any, root: jax.Array, lanes: Lanes, which: jax
 
 
 def _fresh(env: Env, params: Any, root: jax.Array, numbers: jax.Array) -> Any:
+    key = jax.random.wrap_key_data(root, impl=IMPL)
+
     def start(lane: jax.Array, number: jax.Array) -> Any:
-        return env.reset(jax.random.fold_in(jax.random.fold_in(root, lane), number), params)
+        return env.reset(jax.random.fold_in(jax.random.fold_in(key, lane), number), params)
 
     return jax.vmap(start)(jnp.arange(numbers.shape[0]), numbers)
+
+
+def _observe(env: Env, params: Any, lanes: Lanes) -> jax.Array:
+    return observe_all(env)(_keys(env, params, lanes.states), params)
+
+
+def _words(tree: Any) -> Any:
+    """Return a tree with its keys as words."""
+    return jax.tree.map(lambda leaf: jax.random.key_data(leaf) if _is_key(leaf) else leaf, tree)
+
+
+def _keys(env: Env, params: Any, states: Any) -> Any:
+    """Return states with their words as keys again."""
+    like = jax.eval_shape(env.reset, jax.random.key(0, impl=IMPL), params)
+    return jax.tree.map(
+        lambda leaf, one: jax.random.wrap_key_data(leaf, impl=IMPL) if _is_key(one) else leaf,
+        states, like,
+    )  # fmt: skip
+
+
+def _is_key(leaf: Any) -> bool:
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 def where(chosen: jax.Array, new: Any, old: Any) -> Any:

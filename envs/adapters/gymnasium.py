@@ -73,6 +73,7 @@ class LaneEnv(gym.vector.VectorEnv):
         self._same_step = autoreset == "same-step"
         self._root = episodes.root_key(seed)
         self._lanes: episodes.Lanes | None = None
+        self._rows = episodes.rows_of(env, params)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -95,16 +96,16 @@ class LaneEnv(gym.vector.VectorEnv):
         if self._lanes is None:
             raise gym.error.ResetNeeded("call reset() before step()")
         chosen = _whole_actions(actions, (self.num_envs,), self.env.num_actions)
-        self._lanes, obs, step = episodes.advance(
+        self._lanes, obs, outcome = episodes.advance(
             self.env, self.params, self._root, self._lanes, chosen
         )
-        reward, terminated, truncated = (
-            np.array(part) for part in (step.reward, step.terminated, step.truncated)
-        )
+        outcome = np.asarray(outcome)
+        reward, terminated, truncated = outcome[0].copy(), outcome[1] > 0, outcome[2] > 0
         ended = terminated | truncated
         infos: dict[str, Any] = {}
         if ended.any():
-            infos = _with_mask("metrics", _masked(step.metrics, ended), ended)
+            metrics = dict(zip(self._rows[3:], outcome[3:], strict=True))
+            infos = _with_mask("metrics", _masked(metrics, ended), ended)
             if self._same_step:
                 final = np.full(self.num_envs, None, object)
                 pictures = np.asarray(obs)
@@ -183,8 +184,8 @@ def _with_mask(name: str, value: Any, mask: np.ndarray) -> dict[str, Any]:
     return {name: value, f"_{name}": mask.copy()}
 
 
-def _masked(metrics: dict[str, Any], ended: np.ndarray) -> dict[str, Any]:
+def _masked(metrics: dict[str, np.ndarray], ended: np.ndarray) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in metrics.items():
-        found.update(_with_mask(name, np.where(ended, np.asarray(value), 0), ended))
+        found.update(_with_mask(name, np.where(ended, value, 0), ended))
     return found

@@ -13,6 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from envs.platformer.pixels import Planes
+from envs.platformer.powers import power
+
 NAMES = ("brightness", "contrast", "gamma", "saturation", "hue_shift", "color_temp")
 NEUTRAL = {
     "brightness": 0.0, "contrast": 1.0, "gamma": 1.0, "saturation": 1.0, "hue_shift": 0.0,
@@ -34,7 +37,6 @@ PRESETS: dict[str, dict[str, float]] = {
     "noir": {"saturation": 0.0, "contrast": 1.6, "late_vignette": 0.4},
     "none": {},
 }  # fmt: skip
-Planes = tuple[jax.Array, jax.Array, jax.Array]
 
 
 def larger(a, b, xp: ModuleType = jnp) -> jax.Array:
@@ -85,8 +87,10 @@ def pointwise(planes: Planes, settings: dict[str, jax.Array], xp: ModuleType = j
     planes = contrasted(planes, settings["contrast"], xp)
     if "gamma" in settings:
         gamma = settings["gamma"]
+        raised = power if xp is jnp else np.power
         planes = tuple(
-            xp.where(gamma == 1, plane, 255.0 * (plane / 255.0) ** gamma) for plane in planes
+            xp.where(gamma == 1, plane, 255.0 * raised(plane * (1 / 255), gamma))
+            for plane in planes
         )
     planes = _hue_and_saturation(planes, settings["hue_shift"], settings["saturation"], xp)
     return _temperature(planes, settings["color_temp"], xp)

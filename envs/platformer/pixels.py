@@ -12,8 +12,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
-from envs.platformer.filters import Planes
-
+Planes = tuple[jax.Array, jax.Array, jax.Array]  # red, green and blue
 U8, U32 = jnp.uint8, jnp.uint32
 OPAQUE = 1 << 31
 STEPS = 4  # levels of a deep word per grey level

@@ -17,8 +17,9 @@ import numpy as np
 
 from envs.keys import named_key
 from envs.platformer import filters, hashing
-from envs.platformer.filters import Planes, clipped, smaller
-from envs.platformer.pixels import STEPS, U32, apart, pack, unpack
+from envs.platformer.filters import clipped, smaller
+from envs.platformer.pixels import STEPS, U32, Planes, apart, pack, unpack
+from envs.platformer.powers import power
 from envs.platformer.scene import Look, Scene, Values, preset_settings
 
 SHARPEN_BLUR = 1.0 / 2.5  # share of the 3x3 mean in the blur that sharpening is measured against
@@ -247,8 +248,8 @@ def _shot_noise(look: Look, seeds: jax.Array, scale: jax.Array, planes: Planes) 
         hashing.poisson(bits, plane * scale)
         for plane, bits in zip(planes, _pixel_bits(look, seeds), strict=True)
     )
-    on, safe = scale > 0, jnp.maximum(scale, 1e-6)
-    noisy = [clipped(count / safe, 0, 255) for count in counts]
+    on, level = scale > 0, 1 / jnp.maximum(scale, 1e-6)
+    noisy = [smaller(count * level, 255.0) for count in counts]
     return tuple(jnp.where(on, new, old) for new, old in zip(noisy, planes, strict=True))
 
 
@@ -277,7 +278,7 @@ def _lit(look: Look, lights, values: Values, colors, planes: Planes) -> Planes:
     """Add coloured lights that decay as 1 / (1 + (distance / radius)^falloff), up to 255."""
     diagonal = (look.height**2 + look.width**2) ** 0.5
     scale = (1.0 / (diagonal * values["effects.point_light_radius"]) ** 2)[:, None, None]
-    power = 0.5 * values["effects.point_light_falloff"][:, None, None]
+    half = 0.5 * values["effects.point_light_falloff"][:, None, None]
     strength = values["effects.point_light_intensity"][:, None, None]
     column = jnp.arange(look.width, dtype=jnp.float32)[None, None, :]
     row = jnp.arange(look.height, dtype=jnp.float32)[None, :, None]
@@ -286,7 +287,7 @@ def _lit(look: Look, lights, values: Values, colors, planes: Planes) -> Planes:
         across = (column - look.width * lights[:, index, 0, None, None]) ** 2
         down = (row - look.height * lights[:, index, 1, None, None]) ** 2
         far = (across + down) * scale
-        far = jnp.where(power == 2, far * far, far) if look.light_exponent == 2 else far**power
+        far = jnp.where(half == 2, far * far, far) if look.light_exponent == 2 else power(far, half)
         mask = strength / (1.0 + far)
         sums = [total + mask * colors[index, channel] for channel, total in enumerate(sums)]
     return tuple(smaller(plane + add, 255.0) for plane, add in zip(planes, sums, strict=True))

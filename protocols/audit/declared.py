@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from envs import CONFIGS, InputError, parameters
+from envs import InputError, PlatformerConfig, PuzzleConfig, parameters
 from envs.errors import not_among
 from envs.parameters import VISUAL
 from protocols.audit.support import contested, held_out, share_inside, unseen_sides
@@ -61,7 +61,7 @@ def _audit_side(pair: Pair, side: str, place: str) -> None:
 
 def is_bundled(config: Any) -> bool:
     """Return whether a configuration is of a bundled environment, whose axes are known."""
-    return isinstance(config, tuple(CONFIGS.values()))
+    return isinstance(config, (PlatformerConfig, PuzzleConfig))
 
 
 def _check_axis(pair: Pair, place: str, found: Changed) -> None:

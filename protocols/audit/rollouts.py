@@ -64,8 +64,8 @@ def audit_rollouts(pair: Pair, memory: dict[str, Seen] | None = None) -> tuple[S
 
     A side fails where it is inert (scripts that try something see the same pictures and meet the
     same states), where it is declared to change pictures only and changes the task, or where no
-    script solves it although one solves the training side (with a note in the pair that is a
-    warning, which quotes it). A widening is judged as seen from both
+    script solves it although one solves the training side (a warning where
+    the pair has a note). A widening is judged as seen from both
     training sides; sides equal to the training side are left out.
 
     Args:
@@ -104,9 +104,9 @@ def _prove(pair: Pair, side: str, visual: bool | None, train: Seen, other: Seen)
         failures.append(f"inert: nothing that {which} sees or meets differs{more}")
     if visual and differs_at is not None:
         failures.append(f"changes the task (step {differs_at}), though only pictures may differ")
-    problem, fails = _unsolved(train.played.best, played.best)
+    problem, fails = _unsolved(train.played.best, played.best, pair.note)
     if problem:
-        (failures if fails and not pair.note else warnings).append(problem)
+        (failures if fails else warnings).append(problem)
     if shown is not None and shown.share < MOSTLY:
         warnings.append(_hidden(shown))
     return SideProof(
@@ -127,22 +127,18 @@ def _noticing(left: Played, right: Played) -> str:
     return ", ".join(found)
 
 
-def _unsolved(train: Solved | None, other: Solved | None) -> tuple[str, bool]:
+def _unsolved(train: Solved | None, other: Solved | None, note: str) -> tuple[str, bool]:
     """Return what is wrong with a side's solvability, and whether that is a failure."""
     if train is None or other is None:
         return "solvability unknown: no metric counts successes", False
+    scores = f"{other} ({train.count} in training)"
+    said = ", as its note says" if note else ""
     if other.share >= FLOOR:
-        short = other.share < train.share - SHORTFALL
-        return (
-            f"not all solvable: {_score(other)}, training {_score(train)}" if short else ""
-        ), False
+        less = other.share < train.share - SHORTFALL
+        return (f"solvable in part{said}: {scores}" if less else ""), False
     if train.share < FLOOR:
-        return f"solvability unknown: best script {_score(other)}", False
-    return f"may be impossible: best script {_score(other)}, training {_score(train)}", True
-
-
-def _score(solved: Solved) -> str:
-    return f"{solved.script} {solved.count}/{solved.episodes}"
+        return f"solvability unknown: {scores}", False
+    return f"may be impossible{said}: {scores}", not note
 
 
 def _hidden(shown: Shown) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from protocols.audit.declared import independent, is_bundled
-from protocols.audit.rollouts import SideProof, Solved
+from protocols.audit.rollouts import SideProof
 from protocols.audit.support import dose_seen
 from protocols.differences import declares
 from protocols.pair import Pair
@@ -27,22 +28,34 @@ def status(proofs: Sequence[SideProof]) -> str:
 
 def pair_lines(pair: Pair, proofs: Sequence[SideProof]) -> list[str]:
     """Return two lines: what differs, then what is proved; what is wrong comes first."""
-    head = f"{status(proofs):<{_MARGIN}}{pair.name:<{_NAME}} {_differences(pair)}"
+    head = f"{status(proofs):<{_MARGIN}}{pair.name:<{_NAME}} {differences_text(pair)}"
     found = _messages(proofs, lambda proof: (*proof.failures, *proof.warnings))
-    if pair.note and any(proof.warnings or proof.failures for proof in proofs):
-        found.append(f"its note: {pair.note}")
-    proved = [_axis(pair), _support(pair), *_played(proofs)]
+    proved = [_axis(pair), _support(pair), *_played(proofs, said=" ".join(found))]
     return [_cut(head), _cut(" " * _MARGIN + SEPARATOR.join([*found, *filter(None, proved)]))]
 
 
 def value_text(value: Any, most: int = 6) -> str:
     """Return a resolved value as people read it, long pools shortened."""
+    if value is None:
+        return "(no effect)"
+    if isinstance(value, dict):
+        return " to ".join(value_text(end) for end in value["uniform"])
+    if isinstance(value, list) and value and all(map(_is_content, value)):
+        return f"{len(value)} picture{'' if len(value) == 1 else 's'}"
     if isinstance(value, list) and len(value) > most:
-        return f"[{value[0]}, … {value[-1]}] ({len(value)} members)"
-    return "(no effect)" if value is None else str(value)
+        first, last = value_text(value[0]), value_text(value[-1])
+        return f"[{first}, … {last}] ({len(value)} members)"
+    if isinstance(value, list):
+        return f"[{', '.join(map(value_text, value))}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _differences(pair: Pair) -> str:
+def _is_content(value: Any) -> bool:
+    """Return whether a pool's member is the hash of an image or a skin."""
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{16}", value) is not None
+
+
+def differences_text(pair: Pair) -> str:
     """Return `path: training -> held out | held out`, without what only follows from a switch."""
     if pair.kind == "null":
         return "equal sides"
@@ -66,7 +79,7 @@ def _axis(pair: Pair) -> str:
     if pair.confounded:
         return f"confounded ({len(causes)} causes)"
     if is_bundled(pair.train) or len(causes) == 1:
-        return f"one axis ({pair.axis})"
+        return f"axis {pair.axis}"
     return f"axis {pair.axis} taken at its word ({len(causes)} parameters differ)"
 
 
@@ -82,46 +95,35 @@ def _support(pair: Pair) -> str:
     return f"training shows {', '.join(shown)}" if shown else "disjoint"
 
 
-def _played(proofs: Sequence[SideProof]) -> list[str]:
-    parts = [
-        _messages(proofs, lambda proof: (_task(proof),)),
-        [_solved(min(proofs, key=_share), proofs)] if proofs else [],
-        [_shown(proofs)],
-    ]
-    return [text for part in parts for text in part if text]
+def _played(proofs: Sequence[SideProof], said: str) -> list[str]:
+    """Return what playing showed, save for what a warning has said."""
+    if not proofs:
+        return []
+    parts = _messages(proofs, lambda proof: (_task(proof),))
+    worst = min(proofs, key=lambda proof: proof.solved.share if proof.solved else 0.0)
+    if worst.solved is not None and str(worst.solved) not in said:
+        parts.append(f"solved {worst.solved}{_training(worst)}")
+    return parts if "contrast" in said else [*parts, _shown(proofs)]
 
 
 def _task(proof: SideProof) -> str:
-    states = "latents" if proof.has_latent else "rewards"
     if proof.differs_at is None:
-        return "pictures only" if proof.visual else f"{states} equal"
+        equal = "latents equal" if proof.has_latent else "rewards equal"
+        return "pictures only" if proof.visual else equal
     if proof.visual:
         return ""  # a failure, which says it
-    return f"{states} differ from {f'step {proof.differs_at}' if proof.differs_at else 'the start'}"
+    return f"task differs{f' from step {proof.differs_at}' if proof.differs_at else ''}"
 
 
-def _share(proof: SideProof) -> float:
-    return proof.solved.share if proof.solved else 0.0
-
-
-def _solved(worst: SideProof, proofs: Sequence[SideProof]) -> str:
-    """Return the score of the side solved least."""
-    if worst.solved is None:
-        return ""
-    train = worst.solved_train
-    same = all(proof.differs_at is None for proof in proofs)
-    beside = "" if same or train is None else f", training {train.count}"
-    return f"solved {_counts(worst.solved)} ({worst.solved.script}{beside})"
-
-
-def _counts(solved: Solved) -> str:
-    return f"{solved.count}/{solved.episodes}"
+def _training(proof: SideProof) -> str:
+    known = proof.differs_at is not None and proof.solved_train is not None
+    return f" ({proof.solved_train.count})" if known else ""
 
 
 def _shown(proofs: Sequence[SideProof]) -> str:
     shown = [proof.shown for proof in proofs if proof.shown is not None]
     if not shown:
-        return "visibility unknown" if proofs else ""
+        return "visibility unknown"
     worst = min(shown, key=lambda one: (one.share, one.contrast))
     return f"contrast {worst.contrast:.0f} ({worst.usual:.0f})"
 

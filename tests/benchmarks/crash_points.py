@@ -52,15 +52,15 @@ def first_start(path: Path) -> None:
 
 
 def resumed(path: Path) -> None:
-    """One cell is there, one is damaged, and three files were being written."""
+    """One cell is there, one is damaged, and files were being written."""
     with open_run(path) as folder:
         folder.begin(MANIFEST)
         for key in KEYS[:2]:
             folder.keep(key, cell(key), {"rollouts_s": 1.0})
     damaged = path / "cells" / names()[1]
     damaged.write_bytes(damaged.read_bytes().replace(b"success", b"succes5"))
-    for stray in (".report.json.tmp", ".probe.tmp", f"cells/.{names()[3]}.tmp"):
-        (path / stray).write_text('{"half')
+    for stray in (".manifest.json", ".report.json", ".probe", *(f"cells/.{n}" for n in names())):
+        (path / f"{stray}.tmp").write_text('{"half')
 
 
 def complete(path: Path) -> None:
@@ -216,10 +216,10 @@ def end_to_end(scratch: Path) -> Iterator[dict]:
 
 
 def without_command(path: Path) -> dict[str, str]:
-    """Return the files of a run, without the folder's own path in its command."""
+    """Return the files of a run, without what may differ between commands: paths, --num-envs."""
     files = contents(path)
     manifest = json.loads(files["manifest.json"])
-    manifest.pop("sha256"), manifest["provenance"].pop("command")
+    manifest.pop("sha256"), manifest.pop("num_envs"), manifest["provenance"].pop("command")
     report = json.loads(files["report.json"])
     report["provenance"].pop("command")
     return {**files, "manifest.json": manifest, "report.json": report}

@@ -17,7 +17,6 @@ from envs.adapters import episodes
 from envs.core import Metric, Outcome
 from envs.keys import LEVEL, TRAIN, episode_key
 
-
 pytestmark = pytest.mark.slow
 
 
@@ -52,10 +51,14 @@ class Countdown:
         return jnp.full(self.observation_shape, state.t + 10 * state.length, jnp.uint8)
 
 
+def root(seed):
+    return jax.random.wrap_key_data(episodes.root_key(seed))
+
+
 @cache
 def lengths_of(lane, count, seed=0):
     """The first episodes of a lane, from the keys it is documented to use."""
-    key = jax.random.fold_in(episodes.root_key(seed), lane)
+    key = jax.random.fold_in(root(seed), lane)
     return drawn_lengths(key)[:count].tolist()
 
 
@@ -158,14 +161,13 @@ def test_a_seed_starts_over_and_no_seed_goes_on():
 
 
 def test_episodes_of_training_are_none_of_those_that_are_evaluated():
-    root = episodes.root_key(0)
-    grid = jnp.arange(8)
+    first, grid = root(0), jnp.arange(8)
 
     def every(make):
         keys = jax.vmap(lambda a: jax.vmap(lambda b: make(a, b))(grid))(grid)
         return {tuple(row) for row in jax.random.key_data(keys).reshape(-1, 2).tolist()}
 
-    training = every(lambda lane, n: jax.random.fold_in(jax.random.fold_in(root, lane), n))
+    training = every(lambda lane, n: jax.random.fold_in(jax.random.fold_in(first, lane), n))
     evaluated = every(lambda seed, n: episode_key(0, seed, n))
     assert len(training) == len(evaluated) == 64
     assert not training & evaluated

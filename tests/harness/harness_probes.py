@@ -69,7 +69,8 @@ class ProbeConfig(Config):
     horizon: int = integer(200, "Time limit.", low=1, high=1000, role=CONTROL, static=True)
 
     def build(self):
-        return Probe(self.lengths, self.horizon), {"grey": jnp.float32(self.grey)}
+        brightest = getattr(self.grey, "high", self.grey)  # of a range, nothing else is drawn
+        return Probe(self.lengths, self.horizon), {"grey": jnp.float32(brightest)}
 
 
 def probe_pair(name: str = "grey", *, kind: str = "pair", grey: float = 200.0, **values) -> Pair:
@@ -132,7 +133,7 @@ def probe_sweep() -> Pair:
 
 def probe_widening() -> Pair:
     """Training on black or on dark grey, before one bright held-out side."""
-    narrow, wide = ProbeConfig(), ProbeConfig(grey=20.0)
+    narrow, wide = ProbeConfig(), ProbeConfig(grey={"uniform": [0, 20]})
     sides = {"bright": narrow.replace({"grey": 200.0})}
     return Pair("wider", "background", "narrow", narrow, sides, "widening", wide_name="wide",
                 wide=wide, prediction="The gap shrinks.")  # fmt: skip

@@ -7,6 +7,7 @@ of a single block; the records are then cut into cells and judged as those of an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -60,20 +61,25 @@ def simulated(
     sides = [0.0, *(FIRST_GREY + GREY_STEP * at for at in range(count - 1))]
     env, _ = ProbeConfig().build()
     keys = _keys(jnp.arange(runs), jnp.arange(seeds), jnp.arange(episodes))
+    quota = np.ones(len(keys), np.int32)  # each lane plays one episode
     records = []
     for at, grey in enumerate(sides):
         chance = np.repeat(slip(rates[:, :, at]).reshape(-1), episodes)
         weights = {"slip": jnp.float32(chance), "shared": jnp.bool_(shared)}
         params = {"grey": jnp.float32(grey)}
-        tally = play_block(env, "jax-batch", acting, params, keys, weights, None)
-        tally = {name: np.asarray(value) for name, value in tally.items()}
+        played = block(env, "jax-batch", acting, params, keys[None], quota, weights, None)
+        tally = {name: np.asarray(column[0]) for name, column in played.columns.items()}
+        actions = np.asarray(played.action_counts)
         shape = (runs, seeds, episodes)
         records.append({
             name: np.float64(tally[name]).reshape(shape) for name in ("success", "return", "length")
-        } | {"action_counts": tally["action_counts"].reshape(*shape, -1)})  # fmt: skip
+        } | {"action_counts": actions.reshape(*shape, -1)})  # fmt: skip
     configs = [ProbeConfig(grey=grey) for grey in sides]
     for run in range(runs):
         yield judge_records(_records(run, seeds, episodes, configs, records, rules))
+
+
+block = partial(jax.jit, static_argnames=("env", "kind", "apply"))(play_block)
 
 
 @jax.jit
@@ -103,7 +109,8 @@ def _records(run, seeds, episodes, configs, records, rules) -> Records:
     facts = {
         "name": "simulated", "seeds": list(range(seeds)), "actions": ["own"], "kinds": ["jax"],
         "policies": [
-            {"training": "probe", "seed": seed, "train": {}, "fingerprint": None, "actions": "own"}
+            {"training": "probe", "seed": seed, "train": {}, "fingerprint": None, "actions": "own",
+             "steps": None}
             for seed in range(seeds)
         ],
     }  # fmt: skip

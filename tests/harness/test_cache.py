@@ -143,12 +143,12 @@ def test_numbers_are_traced_so_more_pairs_are_no_more_programs():
 
 
 def test_programs_are_bounded_by_distinct_environments_and_policies():
-    """Three horizons are three environments; two policies play: the agent and the random one."""
-    pairs = tuple(probe_pair(f"{steps} steps", horizon=steps) for steps in (11, 13, 17))
+    """Two horizons are two environments; two policies play: the agent and the random one."""
+    pairs = tuple(probe_pair(f"{steps} steps", horizon=steps) for steps in (11, 13))
     report = evaluate(agents(3), Suite("lengths", 1, "", pairs), episodes=8)
     with Compilations() as found:
         again = evaluate(agents(3), Suite("lengths", 1, "", pairs), episodes=8)
-    assert 3 <= report.timing["programs"] <= 3 * 2 + 4  # and four small ones of the set-up
+    assert 2 <= report.timing["programs"] <= 2 * 2 + 4  # and four small ones of the set-up
     assert found.programs.total() == 0
     assert "compiled 0 programs" in timing_line(again.timing)
 

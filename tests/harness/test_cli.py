@@ -7,8 +7,10 @@ import sys
 
 import jax
 import numpy as np
+import probe_command
 import pytest
 
+import protocols
 from harness import cli
 from harness.checkpoint import build_network, save_policy
 
@@ -63,6 +65,76 @@ def test_an_output_folder_that_cannot_be_made_is_refused_before_the_run(capsys, 
     assert code == 2
     assert "cannot be written" in err
     assert "cell" not in err
+
+
+@pytest.fixture
+def probes(monkeypatch):
+    monkeypatch.setattr(protocols, "load_suite", probe_command.load_suite)
+    return ["--suite", "probes", "--policy", "harness_probes:often_right"]
+
+
+def test_a_dry_run_says_what_would_run_and_leaves_nothing(capsys, probes, tmp_path):
+    """Three sides of at most 200 steps, and the random baseline on the training side."""
+    out_folder = tmp_path / "run"
+    code, out, _ = run(capsys, *probes, "--episodes", 10, "--dry-run", "--out", out_folder)
+    assert code == 0
+    assert "every policy fits every side" in out
+    assert "3 cells of 10 episodes" in out
+    assert "at most 6,000 steps; 1 cell of baselines" in out
+    assert "compiling 2 programs " in out
+    assert "nothing was evaluated" in out
+    assert max(map(len, out.splitlines())) <= 100
+    assert not out_folder.exists()
+
+
+def test_a_dry_run_can_be_read_by_a_program(capsys, probes):
+    code, out, _ = run(capsys, *probes, "--episodes", 100, "--dry-run", "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert (data["cells"], data["episodes"], data["most_steps"]) == (3, 100, 60_000)
+    assert data["probe"]["episodes"] == 64  # one block
+    assert data["seconds"]["run"] >= 6 * data["probe"]["run_s"]  # two blocks on each of three sides
+
+
+def test_a_dry_run_finds_the_same_faults(capsys, probes):
+    code, out, err = run(capsys, *probes[:2], "--policy", "harness_probes:aways_right", "--dry-run")
+    assert (code, out) == (2, "")
+    assert "did you mean 'always_right'?" in err
+    code, _, err = run(capsys, *probes, "--dry-run", "--paper", "--step", "all")
+    assert code == 2
+    assert "--dry-run looks at one checkpoint" in err
+
+
+@pytest.mark.skipif(jax.default_backend() == "gpu", reason="there is a GPU")
+def test_a_device_that_is_not_there_is_one_line(capsys, probes):
+    code, out, err = run(capsys, *probes, "--device", "gpu")
+    assert (code, out) == (2, "")
+    assert "--device gpu: JAX finds no gpu here, only cpu" in err
+    assert err.count("\n") == 1
+
+
+def test_the_device_is_in_the_header_and_verbose_says_where_the_time_went(capsys, probes):
+    code, out, err = run(capsys, *probes, "--episodes", 4, "--device", "cpu", "--verbose")
+    assert code == 0
+    assert " on cpu (" in out.splitlines()[0]
+    assert "compiled" in err and "rollouts" in err and "statistics" in err
+    assert "━" not in err  # a bar is for terminals
+
+
+def test_something_is_said_on_a_terminal_before_jax_is_imported():
+    code = (
+        "import io, sys\n"
+        "from harness import cli\n"
+        "said = []\n"
+        "class Terminal(io.StringIO):\n"
+        "    def isatty(self):\n        return True\n"
+        "    def write(self, text):\n        said.append((text, 'jax' in sys.modules))\n"
+        "sys.stderr = Terminal()\n"
+        "assert cli.main(['--policy', 'builtin:noop', '--suite', 'hrad']) == 2\n"
+        "assert said[0] == ('heldout: starting jax …', False), said\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_help_lists_the_exit_codes(capsys):

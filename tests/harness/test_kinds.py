@@ -10,6 +10,7 @@ from harness_probes import (
     widened_agents,
 )
 
+from envs import InputError
 from harness import evaluate
 from harness.export import to_dict
 from protocols import Pair
@@ -101,3 +102,10 @@ def test_a_wide_policy_trained_elsewhere_makes_the_widening_invalid():
     report = evaluate(stranger, pair, episodes=16)
     assert report["wider"].verdict.name == "invalid"
     assert report.exit_code == 4
+
+
+def test_a_pair_made_in_python_is_audited_before_anything_runs():
+    train = ProbeConfig(grey={"uniform": [0, 90]})
+    inside = Pair("inside", "grey", "wide", train, {"heldout": ProbeConfig(grey=90.0)})
+    with pytest.raises(InputError, match="pair inside: not held out"):
+        evaluate(agent(), inside, episodes=4)

@@ -85,6 +85,13 @@ def test_an_unknown_action_mode_names_the_nearest():
         policy(always_right, actions="sampled")
 
 
+def test_settings_for_what_is_a_policy_already_are_refused():
+    made = policy(always_right)
+    assert policy(made) is made
+    with pytest.raises(InputError, match="always_right is a policy already"):
+        policy(made, kind="jax-batch")
+
+
 def test_a_number_is_not_a_policy():
     with pytest.raises(InputError, match="not 3"):
         policy(3)

@@ -154,6 +154,15 @@ def test_the_command_line_takes_an_address(own_records):
         one.apply.__self__.close()
 
 
+def test_two_connections_to_one_server_count_as_the_same_policy():
+    """What a run folder compares when it goes on: sockets and threads say nothing."""
+    from harness.identity import code_digest
+
+    with serving(act) as url, asked(url) as one, asked(url) as other, asked(f"{url}#x") as third:
+        digests = [code_digest(p.apply, p.weights, p.carry) for p in (one, other, third)]
+    assert digests[0] == digests[1] != digests[2]
+
+
 def test_memory_on_the_server_starts_anew_with_every_episode():
     """Nine episodes of unequal length by fours; 1 where memory agrees with the step shown."""
 
@@ -164,6 +173,25 @@ def test_memory_on_the_server_starts_anew_with_every_episode():
     with serving(counted) as url, asked(url) as one:
         records = played(one, episodes=9)
     assert records.columns["return"].tolist() == records.columns["length"].tolist()
+
+
+def test_one_who_asks_about_the_same_states_again_disturbs_no_memory():
+    """As the comparison with other batch sizes does, between the steps of a rollout."""
+
+    def counting(obs, count, key):
+        return np.minimum(count, 4), count + 1
+
+    counted = policy(counting, kind="host-batch", carry=np.int32(0))
+    with serving(counted) as url, asked(url) as one:
+        first, second = (np.full(2, one.carry) for _ in range(2))
+        obs = np.zeros((2, *SHAPE), np.uint8)
+        for step in range(3):
+            for numbers in (first, second):
+                actions, after = one.apply(one.weights, numbers, obs, 0)
+                assert actions.tolist() == [step] * 2
+                numbers[:] = after
+        first[1] = -1  # its lane begins another episode
+        assert one.apply(one.weights, first, obs, 0)[0].tolist() == [3, 0]
 
 
 def test_a_policy_that_declares_what_it_sees_sees_it_on_the_server_too(own_records):
@@ -266,7 +294,7 @@ def test_an_error_in_the_middle_names_the_step(capfd):
             raise KeyError("too late")
         return act(obs)
 
-    problem = pytest.raises(RunError, match=r"failed at step 2: .*raised: KeyError: 'too late'")
+    problem = pytest.raises(RunError, match=r"raised: KeyError: 'too late' .*at step 2 of episode")
     with serving(failing) as url, asked(url) as one, problem:
         played(one)
     assert "Traceback" in capfd.readouterr().err  # where the server runs

@@ -8,10 +8,11 @@ from harness_probes import agent, probe_suite, probe_sweep
 from PIL import Image
 
 import protocols
-from harness import cli, evaluate, film, replay
+from harness import cli, evaluate, film, replay, worst
 from harness.export import write_report
 from harness.stored import load_report
 
+pytestmark = pytest.mark.slow
 ONE = agent(0, fingerprint="1" * 64)
 TWO = agent(1, fingerprint="2" * 64)
 BOTH = [ONE, TWO]
@@ -129,8 +130,30 @@ def test_a_reel_is_the_recorded_episode(folder):
         assert (reel.frames == 150).all()
 
 
+def test_the_worst_episodes_are_those_that_lose_most_pair_by_pair(folder):
+    """The brighter side comes first; whatever is shown succeeded in training and failed there."""
+    report = load_report(folder)
+    found = worst.worst_episodes(report, 5)
+    assert [one.pair.name for one in found[:4]] == ["grey-150", "grey-60"] * 2
+    assert len({(one.pair.name, one.seed, one.episode) for one in found}) == 5
+    for one in found:
+        train = replay.find_record(report, one.pair.name, one.seed, one.episode, "train")
+        assert (train.values["success"], one.values["success"]) == (1, 0)
+
+
+def test_worst_episodes_are_drawn_into_the_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(protocols, "load_suite", probe_command.load_suite)
+    evaluated = ["--policy", "test_replay:BOTH", "--suite", "probes", "--episodes", "32"]
+    assert cli.main([*evaluated, "--save-worst", "2"]) == 2
+    assert "name it: --out" in capsys.readouterr().err
+    assert cli.main([*evaluated, "--save-worst", "2", "--out", str(tmp_path / "run")]) == 0
+    files = sorted((tmp_path / "run" / "worst").iterdir())
+    assert [file.name[:11] for file in files] == ["01-grey-200", "02-grey-150"]
+    assert all(file.suffix == ".png" for file in files)
+
+
 def test_pictures_show_training_above_and_held_out_below(capsys, folder, tmp_path):
-    """Three steps on a side of one grey each: eight moments in the strip, four pictures in all."""
+    """Three steps on a side of one grey each: before, after each step, and nothing twice."""
     png, gif = tmp_path / "strip.png", tmp_path / "episode.gif"
     code, _, err = run(
         capsys, folder, "grey-150", 0, 5, "--policy", "test_replay:BOTH", "--png", png, "--gif", gif
@@ -141,7 +164,7 @@ def test_pictures_show_training_above_and_held_out_below(capsys, folder, tmp_pat
         greys = [strip.getpixel((40, y)) for y in range(strip.height)]
         sides = [grey[0] for grey in greys if grey in ((0, 0, 0), (150, 150, 150))]
         assert sides == [0] * film.SIDE + [150] * film.SIDE
-        assert strip.width > film.MOMENTS * film.SIDE
+        assert 4 * film.SIDE < strip.width < 5 * film.SIDE
     with Image.open(gif) as episode:
         assert episode.n_frames == 4
         first = episode.convert("RGB")

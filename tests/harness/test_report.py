@@ -1,12 +1,14 @@
 """Stored reports shown again, and tables of scores from elsewhere judged."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from harness_probes import agents, probe_suite
+from harness_probes import agents, always_right, often_right, probe_pair, probe_suite
 
+import harness
 from harness import evaluate, report
 from harness.export import write_report
 from harness.paper import paper_rows
@@ -55,6 +57,25 @@ def test_a_stored_report_prints_what_the_run_printed(capsys, finished):
 def test_markdown_is_as_recorded(capsys, finished):
     _, out, _ = run(capsys, finished[0], "--format", "markdown")
     assert out == GOLDEN.read_text()
+
+
+@pytest.mark.parametrize(
+    ("one", "where"),
+    [
+        (harness.policy(always_right), ["every side"]),
+        (harness.policy(often_right), ["probe"]),  # held out: four times out of five
+        (harness.policy(always_right, name="right"), ["every side"]),
+        (replace(harness.policy(always_right, name="right"), actions="greedy"), []),
+    ],
+    ids=["always the same", "in training only", "a function named right", "the script"],
+)
+def test_one_action_all_the_time_is_noted_where_it_is_not_meant(one, where):
+    found = evaluate(one, probe_pair(grey=150.0), episodes=16)
+    noted = re.findall(r"One action makes up over 95 % of all steps on (.*)\.", str(found))
+    assert noted == where
+    heldout = next(cell for cell in found.to_dict()["cells"] if cell["name"] == "grey")
+    same = {"action": 1, "share": 1.0}
+    assert heldout["dominant_action"] == (None if "often" in one.name else same)
 
 
 def test_json_is_the_stored_file(capsys, finished):

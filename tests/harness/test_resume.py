@@ -1,9 +1,9 @@
 """A run that was stopped goes on where it was, to the report of one that was not."""
 
+import contextlib
 import errno
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -31,11 +31,12 @@ import harness
 from envs.errors import InputError
 from harness import atomic, cli, evaluate, load_report, measure
 from harness.export import dump, to_dict
-from harness.identity import code_digest
 from harness.measure import Watcher
 from harness.policy import policy
 from harness.run import Settings, as_suite, run
 from harness.sources import load_policies
+
+pytestmark = pytest.mark.slow
 
 EPISODES = 6
 UNVERIFIED = (
@@ -177,6 +178,19 @@ def test_episodes_that_are_not_finite_are_kept_as_such(monkeypatch, tmp_path):
     assert same(report, go(out=tmp_path))
 
 
+def test_a_cell_whose_policy_changed_its_weights_is_not_kept(tmp_path):
+    def drifting(weights, carry, obs, key):
+        weights["steps"] += 1
+        return np.ones(len(obs), int), carry
+
+    for _ in range(2):
+        one = harness.Policy("drifting", drifting, "host-batch", {"steps": np.zeros(1)},
+                             origin={"path": "ckpt"}, declared=True)  # fmt: skip
+        with pytest.raises(harness.RunError, match="drifting changed its weights or statistics"):
+            evaluate(one, probe_pair(), episodes=2, out=tmp_path)
+        assert list((tmp_path / "cells").iterdir()) == []
+
+
 # --------------------------------------------------------------------------- what is refused
 
 
@@ -186,7 +200,7 @@ def test_episodes_that_are_not_finite_are_kept_as_such(monkeypatch, tmp_path):
         ({"episodes": 7}, "settings.episodes is 6 there, 7 here"),
         ({"seed": 1}, "settings.seed is 0 there, 1 here"),
         ({"what": probe_suite(60)}, r"suite.digest is [0-9a-f]{12} there, [0-9a-f]{12} here"),
-        ({"policy": agents(2)}, "policies.probe seed 1 is missing there, there here"),
+        ({"policy": agents(2)}, "policies.probe seed 1 is missing there, present here"),
         ({"policy": agents(1, base=0.03)}, "policies.probe seed 0.unverified_code is .* there, "),
         ({"policy": [agent(fingerprint="f")]}, "policies.probe seed 0.fingerprint is None there"),
         ({"policy": [agent(actions="greedy")]}, "seed 0.actions is own there, greedy here"),
@@ -225,6 +239,19 @@ def test_another_version_or_device_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.run.provenance", elsewhere)
     with pytest.raises(InputError, match=r"versions.jax is \S+ there, 0.9 here"):
         evaluate(always_right, probe_pair(), episodes=2, out=tmp_path)
+
+
+def test_a_run_that_was_continued_on_another_machine_names_both(played, tmp_path, monkeypatch):
+    played.limit = 2
+    with pytest.raises(Killed):
+        notes_of(agents(1), probe_suite(150), tmp_path)
+    played.limit = None
+    first = json.loads((tmp_path / "manifest.json").read_text())["machine"]
+    monkeypatch.setattr("harness.manifest._cpu_model", lambda: "Z80")
+    assert f"begun on {first}, continued on Z80: last digits may differ" in notes_of(
+        agents(1), probe_suite(150), tmp_path
+    )
+    assert load_report(tmp_path).provenance["device"]["cpu"] == f"{first}, Z80"
 
 
 def test_an_unfinished_run_is_no_report_and_says_so(played, tmp_path):
@@ -276,11 +303,22 @@ def test_it_is_said_what_was_found(played, tmp_path):
     )
 
 
+def stopped_when(command, folder, cells, how):
+    """Send a signal as soon as so many cells are finished, and return how the command ended."""
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as started:
+        while started.poll() is None:
+            there = len(list(folder.glob("cells/*.json")))
+            if (folder / "manifest.json").exists() and there >= cells:
+                started.send_signal(how)
+                break
+            time.sleep(0.001)
+    return started.returncode
+
+
 def smoke(out):
     return ["--policy", "builtin:noop", "--suite", "smoke", "--episodes", "1", "--out", str(out)]
 
 
-@pytest.mark.slow
 def test_the_command_ends_in_one_line_whatever_stops_it(tmp_path, monkeypatch, capsys):
     """Interrupted, terminated, out of disk space: what is finished stays, and it goes on."""
     real, kept = measure.play, "1 finished cell in " + str(tmp_path / "run")
@@ -304,11 +342,16 @@ def test_the_command_ends_in_one_line_whatever_stops_it(tmp_path, monkeypatch, c
     def fill_the_disk():
         monkeypatch.setattr(atomic.os, "write", full)
 
-    handler = signal.getsignal(signal.SIGTERM)
+    def interrupt_where_it_is_lost():
+        with contextlib.suppress(KeyboardInterrupt):  # as in a callback of a library
+            signal.raise_signal(signal.SIGINT)
+
+    handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
     for stop, code, expected in [
         (partial(signal.raise_signal, signal.SIGINT), 130, f"interrupted; {kept}"),
         (terminate, 130, "interrupted; 2 finished cells in "),
-        (fill_the_disk, 4, "No space left on device; 3 finished cells in "),
+        (interrupt_where_it_is_lost, 130, "interrupted; 3 finished cells in "),
+        (fill_the_disk, 4, "No space left on device; 4 finished cells in "),
     ]:
         calls.clear()
         with monkeypatch.context() as patch:
@@ -319,22 +362,19 @@ def test_the_command_ends_in_one_line_whatever_stops_it(tmp_path, monkeypatch, c
         assert expected in error
         assert error.startswith("heldout: ")
         assert error.endswith("the same command goes on from there")
-    assert signal.getsignal(signal.SIGTERM) is handler
+    assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
     assert cli.main(smoke(tmp_path / "run")) == 0
 
 
-@pytest.mark.slow
 def test_the_real_command_killed_for_good_goes_on(tmp_path):
-    """kill -9 as soon as three cells are there; then the same command with other environments."""
+    """SIGTERM when it has begun, kill -9 as soon as three cells are there; then with other
+    environments."""
     command = [sys.executable, "-m", "harness.evaluate", *smoke(tmp_path / "run")]
     whole = subprocess.run(
         [*command[:-1], str(tmp_path / "whole")], capture_output=True, text=True, check=True
     )
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as started:
-        while started.poll() is None:
-            if len(list(tmp_path.glob("run/cells/*.json"))) >= 3:
-                started.kill()
-            time.sleep(0.001)
+    assert stopped_when(command, tmp_path / "run", 0, signal.SIGTERM) == 130
+    assert stopped_when(command, tmp_path / "run", 3, signal.SIGKILL) == -9
     again = subprocess.run([*command, "--num-envs", "64"], capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     assert again.stdout == whole.stdout
@@ -346,9 +386,6 @@ def test_the_real_command_killed_for_good_goes_on(tmp_path):
     assert reports[0] == reports[1]
 
 
-# ------------------------------------------------------------- functions without a fingerprint
-
-
 def test_the_same_function_made_again_continues_and_an_edited_one_does_not(tmp_path):
     def make(chance):
         return lambda obs, key: jnp.where(jax.random.uniform(key) < chance, 1, 0)
@@ -358,85 +395,3 @@ def test_the_same_function_made_again_continues_and_an_edited_one_does_not(tmp_p
     go(make(0.5))
     with pytest.raises(InputError, match="unverified_code"):
         go(make(0.6))
-
-
-SCALE = np.arange(3.0)
-
-
-def scaled(obs, by=2):
-    return SCALE * by
-
-
-class Agent:
-    def __init__(self, weight):
-        self.weight, self.lock = weight, iter([])
-
-    def act(self, obs):
-        return self.weight @ obs
-
-
-def renamed(function):
-    """The same code under the same name, but with other globals."""
-    known = {**function.__globals__, "SCALE": np.arange(3.0) + 1}
-    return type(function)(function.__code__, known, function.__name__, function.__defaults__)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (scaled, renamed(scaled)),
-        (scaled, partial(scaled, by=3)),
-        (partial(scaled, by=2), partial(scaled, by=3)),
-        (lambda x: x + 1, lambda x: x + 2),
-        (lambda x: [x for _ in "a"], lambda x: [x for _ in "b"]),
-        (lambda x, y=1: x, lambda x, y=2: x),
-        (lambda x: x.real, lambda x: x.imag),
-        (Agent(np.eye(2)).act, Agent(2 * np.eye(2)).act),
-        (Agent(np.float32(1)), Agent(np.float64(1))),
-        (jax.jit(lambda x: x + 1), jax.jit(lambda x: x - 1)),
-        ({"w": jnp.ones(2)}, {"w": jnp.zeros(2)}),
-        ([1, [2]], [[1], 2]),
-    ],
-)
-def test_another_code_or_other_data_have_another_digest(one, other):
-    assert code_digest(one) == code_digest(one)
-    assert code_digest(one) != code_digest(other)
-
-
-def test_what_cannot_be_followed_does_not_stop_an_evaluation():
-    class Odd:
-        @property
-        def shape(self):
-            raise RuntimeError
-
-        def __getattr__(self, name):
-            raise RuntimeError
-
-    loop = []
-    loop.append(loop)
-    deep = []
-    for _ in range(5000):
-        deep = [deep]
-    for value in (Odd(), loop, deep, object(), print, jax.random.key(0), lambda: later):
-        assert re.fullmatch("[0-9a-f]{64}", code_digest(value))
-    later = 1
-
-
-def test_a_function_has_the_same_digest_in_every_process(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        "import numpy as np, functools, flax.linen as nn\n"
-        "NET, WEIGHTS = nn.Dense(3), {'w': np.arange(4.0)}\n"
-        "KNOWN = {'a', 'b', 'c'}\n"
-        "@functools.lru_cache\n"
-        "def helper(x):\n    return x in KNOWN or (lambda: x in {'d', 'e', 'f'})()\n"
-        "def act(obs, key):\n    return helper(NET.apply(WEIGHTS, obs))\n"
-    )
-    code = "from harness.identity import code_digest; import mine; print(code_digest(mine.act))"
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True,
-            check=True, env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in "12"  # the second time it is loaded as bytecode
-    }  # fmt: skip
-    assert len(digests) == 1

@@ -110,15 +110,15 @@ def nothing_there(path):
 
 
 def killed_twice(path):
-    """A resumed run: one cell there, one damaged, and three files that were being written."""
+    """A resumed run: one cell there, one damaged, and files that were being written."""
     with open_run(path) as folder:
         folder.begin(MANIFEST)
         for key in KEYS[:2]:
             folder.keep(key, cell(key), {"rollouts_s": 1.0})
     damaged = path / "cells" / names()[1]
     damaged.write_bytes(damaged.read_bytes().replace(b"success", b"succes5"))
-    for stray in (".report.json.tmp", ".probe.tmp", f"cells/.{names()[3]}.tmp"):
-        (path / stray).write_text('{"half')
+    for stray in (".manifest.json", ".report.json", ".probe", *(f"cells/.{n}" for n in names())):
+        (path / f"{stray}.tmp").write_text('{"half')
 
 
 def finished(path):

@@ -21,6 +21,7 @@ from harness.export import SCHEMA_VERSION, dump, report_schema, to_dict
 from harness.judging import judge_records
 from harness.statistics.verdicts import VERDICTS
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent.parent
 RECORDED = sorted((ROOT / "results").glob("*/report.json"))
 

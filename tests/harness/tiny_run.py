@@ -9,6 +9,7 @@ from harness.runfolder import file_name, open_run
 
 MANIFEST = {
     "measured": {"suite": {"digest": "a" * 64}, "settings": {"episodes": 3, "seed": 0}},
+    "machine": "this one",
     "provenance": {"command": "tiny"},
 }
 KEYS = tuple(

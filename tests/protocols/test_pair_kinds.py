@@ -4,7 +4,7 @@ import pytest
 
 from envs.errors import InputError
 from protocols import load_suite, loader
-from protocols.audit import share_inside, share_seen, unseen_sides
+from protocols.audit import dose_seen, share_inside, share_seen, unseen_sides
 
 SPLIT = """
 name: mine
@@ -41,6 +41,30 @@ pairs:
       black: {}
       half: {background: {mode: color, color_names: [black, lime]}}
       all: {background: {mode: color, color_names: [lime, purple]}}
+"""
+CUMULATIVE = """
+name: mine
+version: 1
+pairs:
+  colours:
+    kind: sweep
+    axis: background
+    train: base
+    cumulative: true
+    sides:
+      black: {}
+      white: {background: {mode: color, color_names: white}}
+      lime: {background: {mode: color, color_names: lime}}
+"""
+CONFOUNDED = """
+name: mine
+version: 1
+pairs:
+  both:
+    axis: background
+    train: base
+    confounded: true
+    heldout: {background: {mode: noise}, character: {shape_colors: pink}}
 """
 WIDENING = """
 name: mine
@@ -102,6 +126,44 @@ def test_a_sweep_says_which_share_of_each_dose_training_shows(tmp_path):
     assert unseen_sides(pair) == ["all"]
 
 
+def test_each_dose_of_a_cumulative_sweep_pools_all_sides_up_to_its_own(tmp_path):
+    pair = load(tmp_path, CUMULATIVE)
+    pools = [pair.pooled(side) for side in pair.doses]
+    assert pools == [("black",), ("black", "white"), ("black", "white", "lime")]
+    assert [dose_seen(pair, side) for side in pair.doses] == [1, 1 / 2, 1 / 3]
+    assert unseen_sides(pair) == ["white", "lime"]
+    assert pair.digest != load(tmp_path, CUMULATIVE.replace("true", "false")).digest
+
+
+def test_a_confounded_pair_says_so_in_its_digest_and_may_leave_its_axis(tmp_path):
+    pair = load(tmp_path, CONFOUNDED)
+    assert pair.confounded
+    assert "character.shape_colors" in pair.difference("heldout")
+    two = CONFOUNDED.replace("background: {mode: noise}, character", "character").replace(
+        "shape_colors: pink", "shape_colors: pink, shape_types: line"
+    )
+    two = two.replace("axis: background", "axis: agent_appearance")
+    marked, unmarked = two, two.replace("    confounded: true\n", "")
+    assert load(tmp_path, marked).digest != load(tmp_path, unmarked).digest
+
+
+def test_a_suite_may_bring_training_configurations_of_its_own(tmp_path):
+    own = WIDENING.replace("train: base", "train: dark").replace("wide: colourful", "wide: both")
+    own = own.replace(
+        "pairs:", "training:\n  dark: {background: {mode: color, color_names: gray}}\n"
+        "  both: {background: {mode: color, color_names: [gray, lime]}}\npairs:",
+    )  # fmt: skip
+    pair = load(tmp_path, own)
+    assert (pair.train_name, pair.wide_name) == ("dark", "both")
+    assert pair.train.effective()["background.color_names"] == [[128, 128, 128]]
+    assert "no training configuration 'drak'; did you mean 'dark'" in refusal(
+        tmp_path, own.replace("train: dark", "train: drak")
+    )
+    assert "'base' is the name of a bundled configuration" in refusal(
+        tmp_path, own.replace("  dark:", "  base:").replace("train: dark", "train: base")
+    )
+
+
 def test_a_widening_names_both_training_sides_and_its_prediction(tmp_path):
     pair = load(tmp_path, WIDENING)
     assert (pair.train_name, pair.wide_name) == ("base", "colourful")
@@ -131,6 +193,13 @@ def test_doses_and_predictions_are_part_of_the_digest(tmp_path):
         (SWEEP, "axis: filters", "axis: background", "which is not on the axis background"),
         (SIDES, "[lime, purple]", "[lime, black]", "the training side can produce every dose"),
         (SIDES, "    axis", "    doses: [1, 2]\n    axis", "2 doses for 3 sides"),
+        (CUMULATIVE, "cumulative: true", "cumulative: 3", "cumulative: expected true or false"),
+        (CUMULATIVE, "kind: sweep", "kind: split", "no key 'cumulative'"),
+        (SWEEP, "kind: sweep", "kind: sweep\n    cumulative: true", "pools 'sides', not doses"),
+        (CONFOUNDED, "    confounded: true\n", "", "differs, which is not on the axis"),
+        (CONFOUNDED, "confounded: true", "confounded: maybe", "true or false, got 'maybe'"),
+        (CONFOUNDED, "background: {mode: noise}, ", "", "nothing on the axis background differs"),
+        (CONFOUNDED, ", character: {shape_colors: pink}", "", "only background.mode differs"),
         (WIDENING, "    wide: colourful\n", "", "'wide' is missing"),
         (WIDENING, "wide: colourful", "wide: colorful", "did you mean 'colourful'"),
         (WIDENING, "wide: colourful", "wide: base", "behaves like the narrow one"),

@@ -134,19 +134,23 @@ def test_supports_are_compared_by_what_they_can_produce(left, right, expected):
 @pytest.mark.parametrize(("suite", "name"), visual_pairs())
 def test_the_same_actions_give_bit_equal_latents_and_rewards_on_all_sides(suite, name):
     pair = load_suite(suite)[name]
-    keys = jax.random.split(jax.random.key(3), 4)
-    actions = jax.random.choice(jax.random.key(4), jax.numpy.array([2, 6, 6, 3]), (150, 4))
-    reference = _play(pair.train, keys, actions)
-    for side in pair.heldout.values():
-        for own, other in zip(
-            jax.tree.leaves(reference), jax.tree.leaves(_play(side, keys, actions)), strict=True
-        ):
+    reference = _played(pair.train.digest, pair.train)
+    sides = list(pair.heldout.values())
+    for side in sides[-1:] if pair.kind == "sweep" else sides:  # doses differ in numbers only
+        for own, other in zip(reference, _played(side.digest, side), strict=True):
             assert np.array_equal(own, other)
 
 
-def _play(config, keys, actions):
-    env, params = config.build()
-    return _trajectory(env, params, keys, actions)
+PLAYED = {}
+
+
+def _played(digest, config):
+    """Return latents and outcomes of four episodes as a list of arrays; each side plays once."""
+    if digest not in PLAYED:
+        keys = jax.random.split(jax.random.key(3), 4)
+        actions = jax.random.choice(jax.random.key(4), jax.numpy.array([2, 6, 6, 3]), (100, 4))
+        PLAYED[digest] = jax.tree.map(np.asarray, _trajectory(*config.build(), keys, actions))
+    return jax.tree.leaves(PLAYED[digest])
 
 
 @partial(jax.jit, static_argnums=0)

@@ -72,7 +72,46 @@ def test_patches_that_will_be_merged_follow_each_other():
     np.testing.assert_array_equal(cut[1, 16 + 0b1101], square[4:6, 6:8].reshape(-1))
 
 
-@pytest.mark.parametrize("make", [small, lambda: networks.nature(5)])
+def test_tiles_are_averaged_in_the_cells_where_they_lie():
+    network = networks.tiles(4, rows=2, columns=3, pool=2)
+    obs = np.zeros((8, 12, 3), np.uint8)
+    obs[4:8, 8:12] = 100  # the last cell
+    obs[4:6, 8:10, 1] = [[0, 50], [50, 100]]
+    cells = np.asarray(network.compact(obs)).reshape(6, 2, 2, 3)
+    assert (cells[:5] == 0).all()
+    np.testing.assert_array_equal(cells[5, 0, 0], [100, 50, 100])
+    assert (cells[5, 1] == 100).all()
+
+
+def test_a_picture_that_cannot_be_divided_has_short_last_cells():
+    network = networks.tiles(4, rows=5, columns=5, pool=1)
+    cells = np.asarray(network.compact(np.full((84, 84, 3), 9, np.uint8))).reshape(25, 17, 17, 3)
+    assert (cells[:, :16, :16] == 9).all()
+    assert (cells[4, :, 16] == 0).all()
+
+
+def test_tiles_are_recognised_wherever_they_lie():
+    """Exchanging two cells exchanges their embeddings, which nothing else enters."""
+    network, obs = networks.tiles(4), pictures(84, 84, 3)
+    weights = started(network, obs)
+    swapped = np.array(obs)
+    swapped[:28, :28], swapped[56:, 28:56] = obs[56:, 28:56], obs[:28, :28]
+    embedded = []
+    for one in (obs, swapped):
+        _, state = network.apply(weights, one, capture_intermediates=True)
+        embedded.append(np.asarray(state["intermediates"]["content"]["__call__"][0])[0])
+    order = [7, 1, 2, 3, 4, 5, 6, 0, 8]
+    np.testing.assert_allclose(embedded[1], embedded[0][order], atol=1e-5)
+
+
+def test_boards_as_numbers_have_any_leading_dimensions():
+    network, obs = networks.board(4, widths=(8,)), np.random.default_rng(0).random((2, 3, 81))
+    weights = started(network, obs[0, 0])
+    logits, value = outputs(network, weights, obs)
+    assert (logits.shape, value.shape) == ((2, 3, 4), (2, 3))
+
+
+@pytest.mark.parametrize("make", [small, lambda: networks.nature(5), lambda: networks.tiles(5)])
 def test_any_leading_dimensions_give_the_same_outputs(make):
     network, obs = make(), pictures(2, 3, 64, 64, 3)
     weights = started(network, obs[0, 0])
@@ -103,7 +142,7 @@ def test_weights_start_orthogonal_and_the_policy_nearly_uniform():
     assert np.abs(logits).max() < 0.2
 
 
-@pytest.mark.parametrize("name", ["patch", "nature"])
+@pytest.mark.parametrize("name", ["patch", "nature", "tiles", "board"])
 def test_recorded_arguments_build_the_same_network(name):
     network = getattr(networks, name)(7)
     recorded = json.loads(json.dumps(networks.arguments(network)))

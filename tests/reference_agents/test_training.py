@@ -125,6 +125,15 @@ def test_a_suite_names_its_training_configurations():
     assert sides.configurations(None, "widening") == ["base", "colors-5"]
 
 
+def test_each_environment_has_its_network_and_others_are_refused():
+    assert training.make_training("base").network == "patch"
+    puzzle = training.make_training("puzzle-near-1")
+    assert puzzle.network == "tiles"
+    assert puzzle.task.config.reward_floor == -1.0
+    with pytest.raises(InputError, match="no network 'patch' for puzzle-near-1"):
+        training.make_training("puzzle-near-1", network="patch")
+
+
 def test_what_is_only_held_out_is_never_trained_on(monkeypatch):
     suite = load_suite("hard")
     held_out = next(iter(suite.pairs[0].heldout.values()))
