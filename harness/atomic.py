@@ -90,16 +90,16 @@ def remove(file: Path) -> None:
         os.unlink(file)
 
 
-def make_folder(folder: Path) -> bool:
-    """Make a folder and those above it; return whether it was missing."""
+def make_folder(folder: Path) -> list[Path]:
+    """Make a folder and those above it; return those that were missing, the outermost first."""
     if folder.is_dir():
-        return False
+        return []
     if folder.exists():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
-    make_folder(folder.parent)
+    made = make_folder(folder.parent)
     os.mkdir(folder)
     sync(folder.parent)
-    return True
+    return [*made, folder]
 
 
 def remove_folder(folder: Path) -> None:

@@ -45,6 +45,8 @@ class Parser(argparse.ArgumentParser):
             options = [option for action in self._actions for option in action.option_strings]
             close = nearest(unknown[0].partition("=")[0], options)
             message = f"no option {unknown[0]}" + (f"; did you mean {close}?" if close else "")
+        elif message.startswith("unrecognized"):
+            message += "; a pattern needs quotes: --policy 'runs/*/seed-*'"
         print(f"heldout: {message} (--help lists the options)", file=sys.stderr)
         sys.exit(BAD_INPUT)
 
@@ -142,14 +144,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def guarded(command: Callable[[], int]) -> int:
     """Run a command and return its exit code; whatever goes wrong is one line on stderr."""
-    from envs.errors import InputError
-
     try:
         with interruptible():
-            return command()
-    except InputError as error:
-        print(f"heldout: {error}", file=sys.stderr)
-        return BAD_INPUT
+            return _checked(command)
     except RunError as error:
         print(f"heldout: {error}", file=sys.stderr)
         return FAILED
@@ -162,6 +159,16 @@ def guarded(command: Callable[[], int]) -> int:
     except Exception:  # a fault of ours must not look like a failed gate (Python would exit with 1)
         traceback.print_exc()
         return FAILED
+
+
+def _checked(command: Callable[[], int]) -> int:
+    from envs.errors import InputError  # brings JAX, and may be interrupted itself
+
+    try:
+        return command()
+    except InputError as error:
+        print(f"heldout: {error}", file=sys.stderr)
+        return BAD_INPUT
 
 
 def _describe(options: argparse.Namespace) -> int:

@@ -17,6 +17,7 @@ from harness.applying import FORMS
 from harness.checkpoint import TRUSTED, fingerprint, read_manifest, read_variables
 from harness.fitting import WHOLE, whole_or_params
 from harness.layout import LAST, Step, choose, step_at, steps_in
+from harness.sources import place_of
 from harness.trainings import Training, trainings_of
 from harness.weights import (
     SEPARATOR,
@@ -43,7 +44,7 @@ def describe(text: str, step: int | str = LAST) -> str:
     Raises:
         InputError: nothing there, or no such step.
     """
-    trainings = trainings_of(text)
+    trainings = trainings_of(place_of(text))
     if len(trainings) == 1:
         return "\n".join(_training(trainings[0], text, step))
     lines = [f"{text}: {len(trainings)} trainings"]

@@ -13,6 +13,7 @@ import jax
 from harness.blocks import count
 from harness.compiling import Compilations
 from harness.measure import Watcher
+from harness.progress import gate_notes
 from harness.rollout import lanes_per_block, play
 from harness.run import Plan, Settings, plan_run
 from harness.sources import PolicySet
@@ -64,8 +65,11 @@ def plan(policies: PolicySet, suite: Suite, settings: Settings) -> Forecast:
     notes = _Notes()
     planned = plan_run(policies, suite, settings, notes)
     sides = planned.sides
+    seeds = len(planned.facts["seeds"])
     programs = _programs(planned)
-    most = sum(sides.built[digest][0].horizon * sides.episodes for digest, _, _ in planned.cells)
+    most = sum(
+        sides.environments[digest].horizon * sides.episodes for digest, _, _ in planned.cells
+    )
     probe = _probe(planned, settings)
     blocks = -(-sides.episodes // probe["episodes"])
     # The self-test plays one block again; the baselines draw nothing, which takes no time beside.
@@ -81,7 +85,7 @@ def plan(policies: PolicySet, suite: Suite, settings: Settings) -> Forecast:
         seconds={"compile": probe["compile_s"] * len(programs), "run": playing},
         probe=probe,
         device=f"{jax.default_backend()} ({os.cpu_count()} cores)",
-        notes=tuple(notes.lines),
+        notes=(*notes.lines, *gate_notes(suite, settings, seeds, sides.episodes)),
     )
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from envs.errors import InputError, not_among
 from harness.weights import SEPARATOR, Leaf, is_key, leaves_of, slot_text
 
@@ -265,6 +267,10 @@ def _hint(one: _Candidate, differing: Sequence[tuple[str, ...]]) -> str:
             return (
                 f"; every leaf has a leading axis of {shapes[0][0][0]}, as one copy per device or "
                 "per seed: save one of them, jax.tree.map(lambda leaf: leaf[0], params)"
+            )
+        if any(getattr(leaf.dtype, "type", None) is np.void for leaf in one.there.values()):
+            return (
+                "; .npz keeps no type for bfloat16 and its like: save .safetensors, or with Orbax"
             )
         if all(there == wanted for there, wanted in shapes):
             return "; the shapes agree, the dtypes do not, and nothing is cast here"

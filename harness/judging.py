@@ -109,7 +109,8 @@ def judge_pair(pair: Pair, records: Records) -> PairResult:
     policies = records.policies_for(pair)
     seeds = tuple(int(one["seed"]) for one in policies)
     training = training_check(pair, policies)
-    rules = rules_of(policies, training, int(records.settings["episodes"]))
+    widened = [] if pair.widened is None else records.policies_for(pair.widened)
+    rules = rules_of(policies, training, int(records.settings["episodes"]), widened)
     invalid = broken_rules(rules)
     split, problem = split_check(records.suite.name, pair, policies)
     invalid += [problem] if problem else []

@@ -43,6 +43,9 @@ class Watcher:
         """Called at the end with the report's file, where there is one."""
 
 
+# Configurations whose parameters are held at a time: with pictures they take up to 20 MB each, and
+# building them again takes milliseconds.
+KEPT = 4
 REPLAY = {"kind": "replay"}  # the key of the self-test in a run folder
 
 
@@ -87,7 +90,8 @@ class Sides:
     num_envs: int
     watcher: Watcher
     folder: RunFolder | None = None  # keeps what is finished, and holds what was before
-    built: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    built: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # the last KEPT
+    environments: dict[str, Any] = field(default_factory=dict)  # of all that were built
     tasks: dict[tuple[str, tuple[str, str, int]], Task] = field(default_factory=dict)
     cells: dict[tuple[str, str, int], Cell] = field(default_factory=dict)
     blind: dict[tuple[str, str, int], Cell] = field(default_factory=dict)
@@ -96,9 +100,12 @@ class Sides:
 
     def build(self, config: Config) -> tuple[Any, Any]:
         """Return (env, params) of a configuration."""
-        if config.digest not in self.built:
-            self.built[config.digest] = config.build()
-        return self.built[config.digest]
+        found = self.built.pop(config.digest, None) or config.build()
+        self.built[config.digest] = found  # the latest last
+        self.environments[config.digest] = found[0]
+        while len(self.built) > KEPT:
+            del self.built[next(iter(self.built))]
+        return found
 
     def plan_pair(self, pair: Pair, chosen: Sequence[Policy]) -> None:
         """Add both sides of a pair for every policy, and the baselines on its levels."""

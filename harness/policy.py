@@ -106,7 +106,7 @@ def policy(
     """
     if isinstance(function, Policy):
         if any(given is not None for given in (kind, carry, name, seed, obs)):
-            raise InputError(f"{function.name} is a policy already; give settings with its function")
+            raise InputError(f"{function.name} is a policy already; settings go to its function")
         return function
     if not callable(function):
         raise InputError(f"a policy is a function of an observation, not {function!r}")

@@ -17,6 +17,18 @@ from harness.table import policy_line
 from protocols import Suite
 
 
+def gate_notes(suite: Suite, settings: Settings, seeds: int, episodes: int) -> list[str]:
+    """Return which gates the planned seeds and episodes cannot, or will seldom, decide."""
+    found = [
+        plan_message(
+            rule.threshold, seeds, episodes, pairs=len(suite) if rule.scope == "pairs" else 1
+        )
+        for rule in settings.rules
+        if rule.metric == "success"
+    ]
+    return [text for text in found if text]
+
+
 class ConsoleWatcher(Watcher):
     """One line before the start; on a terminal, a bar while cells are rolled out."""
 
@@ -46,12 +58,8 @@ class ConsoleWatcher(Watcher):
             file=sys.stderr,
             flush=True,
         )
-        for rule in self.settings.rules:
-            pairs = len(self.suite) if rule.scope == "pairs" else 1
-            if rule.metric == "success":
-                text = plan_message(rule.threshold, seeds, episodes, pairs=pairs)
-                if text:
-                    self.note(text)
+        for text in gate_notes(self.suite, self.settings, seeds, episodes):
+            self.note(text)
         if self.terminal:
             self.bar.start()
             self.task = self.bar.add_task("compiling …", total=cells * episodes)

@@ -183,7 +183,8 @@ def _play_in_blocks(
         arguments = (*fixed[:1], identity.keys(numbers), quota, *fixed[1:])
         static = (env, policy.kind, policy.apply, mesh)
         if start == 0 and at_once > 1:
-            at_once = min(at_once, blocks_that_fit(play_blocks, static + arguments, devices[0]))
+            fitting = blocks_that_fit(play_blocks, static, arguments, devices[0])
+            at_once = min(at_once, fitting)
         under_way.append((numbers, quota, play_blocks(*static, *arguments)))
         if len(under_way) >= at_once:
             collect()

@@ -19,7 +19,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,8 @@ class RunFolder:
         self.notes: list[str] = []
         self.earlier: dict[str, float] = {}
         self.machines: set[str] = set()
-        self._made = False
+        self._made: list[Path] = []  # folders
+        self._made_lock = False
         self._lock: int | None = None
         self._manifest: dict[str, Any] | None = None
         self._run = ""  # digest of what is measured
@@ -93,6 +94,7 @@ class RunFolder:
             raise
 
     def _take_lock(self) -> None:
+        self._made_lock = not (self.path / LOCK).exists()
         try:
             self._lock = atomic.lock(self.path / LOCK)
         except BlockingIOError:
@@ -144,12 +146,14 @@ class RunFolder:
     def close(self) -> None:
         """Let go of the folder; one in which nothing began is as it was before."""
         if self._lock is not None:
-            if self._made and self._manifest is None:
-                atomic.remove(self.path / LOCK)
+            if self._made_lock and self._manifest is None:
+                with suppress(OSError):  # what went wrong before says more
+                    atomic.remove(self.path / LOCK)
             atomic.unlock(self._lock)
             self._lock = None
-        if self._made and self._manifest is None:
-            atomic.remove_folder(self.path)
+        if self._manifest is None:
+            for folder in reversed(self._made):
+                atomic.remove_folder(folder)
 
     # ------------------------------------------------------------------------------ measurements
 

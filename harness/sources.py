@@ -101,7 +101,7 @@ def _from_text(text: str, request: Request) -> PolicySet:
     prefix, colon, rest = text.rpartition(":")
     if prefix == "builtin":
         if rest in BUNDLED:
-            return _from_places(rest, trainings_of(str(own_attribute(BUNDLED[rest])())), request)
+            return _from_places(rest, trainings_of(place_of(text)), request)
         if rest not in BUILTINS:
             raise InputError(not_among(f"no built-in policy {rest!r}", rest, BUILTINS))
         _refuse_options(request)
@@ -185,15 +185,20 @@ def _steps_of(place: Path) -> set[int | None]:
     return {read_manifest(place).get("steps") if alone.form == "policy" else alone.number}
 
 
+def place_of(text: str) -> str:
+    """Return where the checkpoints lie that a text names: itself, or the folder of a built-in."""
+    prefix, _, name = text.rpartition(":")
+    bundled = prefix == "builtin" and name in BUNDLED
+    return str(own_attribute(BUNDLED[name])()) if bundled else text
+
+
 def checkpoint_steps(source: str) -> list[int]:
     """Return the steps at which every training in a folder (or "builtin:ppo") has a checkpoint.
 
     Raises:
         InputError: not a folder of checkpoints, or no step that all of them have.
     """
-    prefix, _, name = source.rpartition(":")
-    bundled = prefix == "builtin" and name in BUNDLED
-    root = str(own_attribute(BUNDLED[name])()) if bundled else source
+    root = place_of(source)
     if not Path(root).expanduser().exists() and not is_pattern(root):
         raise InputError(_nothing_there(Path(source)))
     trainings = [_steps_of(training.place) - {None} for training in trainings_of(root)]

@@ -1,7 +1,7 @@
 """Rules of measurement that depend on how the policies were trained, as far as manifests say it.
 
 ```
-one algorithm    trainings of one configuration differ in their seed and in nothing else
+one algorithm    trainings differ in their seed and in nothing else, those on a widened side too
 seeds            how many: under three there is no verdict, under ten the noise floor is rough
 all cells        every seed is played on every side; a seed that is missing is refused
 episodes         per side and seed: at least twenty
@@ -26,16 +26,19 @@ ON_HELDOUT = "best-on-heldout"
 Facts = Mapping[str, Any]  # of one policy, as a report keeps them
 
 
-def rules_of(policies: Sequence[Facts], training: str, episodes: int) -> dict[str, str]:
+def rules_of(
+    policies: Sequence[Facts], training: str, episodes: int, widened: Sequence[Facts] = ()
+) -> dict[str, str]:
     """Return rule -> "verified", "unverified" or what is wrong, for the policies of one pair.
 
     Args:
         policies: their facts, one per training seed.
         training: the outcome of the check of their training side.
         episodes: per side and training seed.
+        widened: facts of the policies that were trained on the pair's widened side, if it has one.
     """
     return {
-        "one algorithm": _one_algorithm(policies),
+        "one algorithm": _one_algorithm([*policies, *widened]),
         "seeds": _seeds(len(policies)),
         "all cells": VERIFIED,
         "episodes": VERIFIED if episodes >= ENOUGH_EPISODES else f"only {episodes}",
@@ -57,21 +60,26 @@ def _seeds(count: int) -> str:
 
 
 def _one_algorithm(policies: Sequence[Facts]) -> str:
-    known = [(one["seed"], _origin(one).get("algorithm")) for one in policies]
-    if any(algorithm is None for _, algorithm in known):
+    known = [_origin(one).get("algorithm") for one in policies]
+    if any(algorithm is None for algorithm in known):
         return UNVERIFIED
-    flat = [(seed, dict(_flat(algorithm))) for seed, algorithm in known]
-    first, settings = flat[0]
-    for seed, other in flat[1:]:
+    first, settings = policies[0], dict(_flat(known[0]))
+    for one, algorithm in zip(policies[1:], known[1:], strict=True):
+        other = dict(_flat(algorithm))
         differing = sorted(key for key in settings | other if settings.get(key) != other.get(key))
         if differing:
             key = differing[0]
-            more = f" (and {len(differing) - 1} more settings)" if len(differing) > 1 else ""
+            more = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
             return (
-                f"seeds {first} and {seed} were not trained alike: {key} is "
+                f"{_label(first)} and {_label(one)} were not trained alike: {key} is "
                 f"{settings.get(key)} and {other.get(key)}{more}"
             )
     return VERIFIED
+
+
+def _label(one: Facts) -> str:
+    training = one.get("training")
+    return f"seed {one['seed']}" + (f" of {training}" if training else "")
 
 
 def _checkpoint_rule(policies: Sequence[Facts]) -> str:

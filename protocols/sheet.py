@@ -17,8 +17,8 @@ from protocols.playing import Played, play
 
 STATES, STATES_OF_MANY, MANY = 4, 3, 16  # states per pair; fewer in suites of more than MANY pairs
 MOST_STATES = 8
-# State i is taken from episode i after the i-th of these steps: early, in the air, at a wall, ...
-STEPS = (12, 60, 150, 300, 420, 240, 360, 480)
+# State i is taken from episode i after the i-th of these steps: early, in the air, at a wall, late...
+STEPS = (12, 200, 150, 330, 400, 260, 440, 480)
 KEPT = tuple(sorted({*range(8), 10, 14, 20, 24, *STEPS}))  # for episodes that end sooner
 
 PAPER, INK, FAINT, ACCENT = (24, 24, 30), (232, 232, 238), (150, 150, 162), (120, 190, 255)
@@ -66,7 +66,8 @@ def suite_sheet(suite: Suite, *, pair: str | None = None, states: int | None = N
     memory: dict[str, Any] = {}
     order = {axis: place for place, axis in enumerate(dict.fromkeys(one.axis for one in pairs))}
     blocks = [_block(one, count, memory) for one in sorted(pairs, key=lambda p: order[p.axis])]
-    what = f"{len(suite)} pairs" if pair is None else f"pair {pair}"
+    many = f"{len(suite)} pair{'' if len(suite) == 1 else 's'}"
+    what = many if pair is None else f"pair {pair}"
     title = f"{suite.name} v{suite.version}"
     return _laid_out(blocks, title, f"{what} · digest {suite.digest[:16]}")
 

@@ -57,13 +57,18 @@ def step_all(env: Env) -> Callable:
     return getattr(env, "step_batch", jax.vmap(env.step, (0, 0, None)))
 
 
-@partial(jax.jit, static_argnames=("env", "num_envs"))
-def begin(env: Env, num_envs: int, params: Any, root: jax.Array) -> tuple[Lanes, jax.Array]:
-    """Start the first episode of every lane; returns the lanes and what they show."""
-    zeros = jnp.zeros(num_envs, jnp.int32)
-    states = _fresh(env, params, root, zeros)
-    lanes = Lanes(_words(states), zeros + 1, zeros.astype(jnp.float32), zeros, zeros.astype(bool))
-    return lanes, observe_all(env)(states, params)
+def no_episodes(env: Env, num_envs: int, params: Any) -> Lanes:
+    """Return lanes before their first episode: `restart` begins it."""
+
+    def first(key: jax.Array) -> Any:
+        return _words(env.reset(key, params))
+
+    key = jax.random.key(0, impl=IMPL)
+    states = jax.tree.map(
+        lambda leaf: jnp.zeros((num_envs, *leaf.shape), leaf.dtype), jax.eval_shape(first, key)
+    )
+    none = jnp.zeros(num_envs, jnp.int32)
+    return Lanes(states, none, none.astype(jnp.float32), none + 0, none.astype(bool))
 
 
 @partial(jax.jit, static_argnames="env", donate_argnames="lanes")
@@ -101,7 +106,7 @@ def advance(
 def restart(
     env: Env, params: Any, root: jax.Array, lanes: Lanes, which: jax.Array
 ) -> tuple[Lanes, jax.Array]:
-    """Start the next episode of the lanes in `which`, bool[N]; returns lanes and what they show."""
+    """Begin the next episode of the lanes in `which`, bool[N]; returns lanes and what they show."""
     lanes = _start_anew(env, params, root, lanes, which)
     return lanes, _observe(env, params, lanes)
 

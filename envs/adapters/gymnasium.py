@@ -84,9 +84,8 @@ class LaneEnv(gym.vector.VectorEnv):
         if seed is not None:
             self._root, self._lanes = episodes.root_key(seed), None
         if self._lanes is None:
-            self._lanes, obs = episodes.begin(self.env, self.num_envs, self.params, self._root)
-        else:
-            obs = self._restart(np.ones(self.num_envs, bool))
+            self._lanes = episodes.no_episodes(self.env, self.num_envs, self.params)
+        obs = self._restart(np.ones(self.num_envs, bool))
         return np.asarray(obs), {}
 
     def step(

@@ -18,10 +18,11 @@ import numpy as np
 from envs.keys import named_key
 from envs.platformer import filters, hashing
 from envs.platformer.filters import clipped, smaller
-from envs.platformer.pixels import STEPS, U32, Planes, apart, pack, unpack
+from envs.platformer.pixels import STEPS, U32, WHOLE, Planes, apart, pack, unpack
 from envs.platformer.powers import power
 from envs.platformer.scene import Look, Scene, Values, preset_settings
 
+LANE_STEPS = 256  # levels per grey level of pixels in two words
 SHARPEN_BLUR = 1.0 / 2.5  # share of the 3x3 mean in the blur that sharpening is measured against
 
 
@@ -81,32 +82,43 @@ class Passes:
     """
 
     def __init__(self, *, deep: bool) -> None:
-        self._first = partial(unpack, deep=deep)
-        self._passes: list[tuple[Callable, Callable, list[Callable]]] = []
+        self._plain = partial(unpack, deep=deep)
+        # How the pass before writes, how that is rearranged, how it is read, and what follows.
+        self._passes: list[tuple[Callable, Callable, Callable, list[Callable]]] = []
 
     def then(self, step: Callable) -> None:
         """Add a function of planes that acts on every pixel alone."""
         if not self._passes:
-            self.read(lambda words, always: words, self._first)
+            self._passes.append((pack, lambda words, always: words, self._plain, []))
         self._passes[-1][-1].append(step)
 
-    def read(self, arrange: Callable, reader: Callable) -> None:
-        """Go on with `reader`, from words to planes, after `arrange` has moved the words."""
-        self._passes.append((arrange, reader, []))
+    def around(self, step: Callable) -> None:
+        """Add a function of (planes, means of the 3x3 pixels around each)."""
+        deep = partial(pack, deep=True)
+        self._passes.append((deep, _padded, lambda words: step(*_means(words)), []))
 
-    def run(self, words: jax.Array, always: jax.Array) -> jax.Array:
-        """Return what the last pass makes of the words, as words of 8 bits."""
-        for arrange, reader, steps in self._passes:
-            last = steps is self._passes[-1][-1]
+    def pixelated(self, factor: int) -> None:
+        """Add squares of one colour."""
+        moved = partial(_pixelate, factor=factor)
+        if self._passes:
+            self._passes.append((_lanes, moved, _from_lanes, []))
+        else:
+            self._passes.append((pack, moved, self._plain, []))
 
-            def each(words, reader=reader, steps=steps, last=last):
-                planes = reader(words)
+    def run(self, frame: jax.Array, always: jax.Array) -> jax.Array:
+        """Return what the last pass makes of a frame's words, as words of 8 bits."""
+        for index, (_, arrange, read, steps) in enumerate(self._passes):
+            last = index == len(self._passes) - 1
+            write = pack if last else self._passes[index + 1][0]
+
+            def whole(frame, read=read, steps=steps, write=write):
+                planes = read(frame)
                 for step in steps:
                     planes = step(planes)
-                return pack(planes, deep=not last)
+                return write(planes)
 
-            words = apart(each, always, arrange(words, always))
-        return words
+            frame = apart(whole, always, arrange(frame, always))
+        return frame
 
 
 def _preset(look: Look, passes: Passes, scene: Scene, params: Any) -> None:
@@ -125,7 +137,7 @@ def _preset(look: Look, passes: Passes, scene: Scene, params: Any) -> None:
     if look.preset_darkens_late:
         passes.then(partial(_vignette, look, drawn["late_vignette"]))
     if look.preset_sharpens:
-        passes.read(_padded, partial(_sharpened, drawn["sharpen"]))
+        passes.around(partial(_sharpened, drawn["sharpen"]))
     passes.then(_floor)
 
 
@@ -134,21 +146,20 @@ def _filters(look: Look, passes: Passes, noise: Noise, values: Values, scene: Sc
     settings = {
         name.removeprefix("filters."): value[:, None, None] for name, value in values.items()
     }
-    pixelated = partial(_pixelate, factor=look.pixelate), partial(unpack, deep=True)
     early = look.pixelate > 1 and not (look.blur or look.sharpen)
     if early:  # what comes before is the same for every pixel
-        passes.read(*pixelated)
+        passes.pixelated(look.pixelate)
     if look.pointwise == "pixels":
         used = {name: settings[name] for name in filters.NAMES if name != "gamma" or look.gamma}
         passes.then(partial(filters.pointwise, settings=used))
     if look.tone:
         passes.then(partial(_mixed, noise.mix))
     if look.blur:
-        passes.read(_padded, partial(_blurred, settings["blur_sigma"] / 2.5))
+        passes.around(partial(_blurred, settings["blur_sigma"] / 2.5))
     if look.sharpen:
-        passes.read(_padded, partial(_sharpened, settings["sharpen_amount"]))
+        passes.around(partial(_sharpened, settings["sharpen_amount"]))
     if look.pixelate > 1 and not early:
-        passes.read(*pixelated)
+        passes.pixelated(look.pixelate)
     if look.gaussian:
         passes.then(partial(_grainy, look, noise.gaussian, settings["gaussian_noise_std"]))
     if look.poisson:
@@ -179,10 +190,10 @@ def _padded(words: jax.Array, always: jax.Array) -> jax.Array:
 
 
 def _means(padded: jax.Array) -> tuple[Planes, Planes]:
-    """Return the pixels of padded words and the means of the 3x3 pixels around them.
+    """Return the planes of padded words and the means of the 3x3 pixels around each pixel.
 
-    The channels of a word are summed within it, which leaves 2 bits for the carry of three pixels
-    of red and blue and more for green.
+    Channels are summed within the words: above red there is room while green is masked out, and
+    the 2 bits above blue take the carry of three pixels.
     """
     height, width = padded.shape[1] - 2, padded.shape[2] - 2
     ends = greens = U32(0)
@@ -198,14 +209,16 @@ def _means(padded: jax.Array) -> tuple[Planes, Planes]:
     return unpack(padded[:, 1:-1, 1:-1], deep=True), tuple(means)
 
 
-def _blurred(share: jax.Array, padded: jax.Array) -> Planes:
-    pairs = zip(*_means(padded), strict=True)
-    return tuple(plane + share * (mean - plane) for plane, mean in pairs)
+def _blurred(share: jax.Array, planes: Planes, means: Planes) -> Planes:
+    return tuple(plane + share * (mean - plane) for plane, mean in zip(planes, means, strict=True))
 
 
-def _sharpened(amount: jax.Array, padded: jax.Array) -> Planes:
-    pairs, gain = zip(*_means(padded), strict=True), SHARPEN_BLUR * amount
-    return tuple(clipped(plane + gain * (plane - mean), 0, 255) for plane, mean in pairs)
+def _sharpened(amount: jax.Array, planes: Planes, means: Planes) -> Planes:
+    gain = SHARPEN_BLUR * amount
+    return tuple(
+        clipped(plane + gain * (plane - mean), 0, 255)
+        for plane, mean in zip(planes, means, strict=True)
+    )
 
 
 def pixelate_index(size: int, factor: int) -> np.ndarray:
@@ -218,14 +231,28 @@ def pixelate_index(size: int, factor: int) -> np.ndarray:
     return np.floor((square + 0.5) * size / squares).astype(int)
 
 
-def _pixelate(words: jax.Array, always: jax.Array, factor: int) -> jax.Array:
+def _lanes(planes: Planes) -> tuple[jax.Array, jax.Array]:
+    """Return planes as two words per pixel: red and green of 16 bits each, and blue."""
+    red, green, blue = (
+        jax.lax.bitcast_convert_type(plane * LANE_STEPS + WHOLE, U32) for plane in planes
+    )
+    return (red & U32(0xFFFF)) | (green << 16), blue & U32(0xFFFF)
+
+
+def _from_lanes(lanes: tuple[jax.Array, jax.Array]) -> Planes:
+    ends, blue = lanes
+    values = ends & U32(0xFFFF), ends >> 16, blue
+    return tuple(value.astype(jnp.int32).astype(jnp.float32) * (1 / LANE_STEPS) for value in values)
+
+
+def _pixelate(arrays, always: jax.Array, factor: int):
     """Gather squares. Rows are copied whole, so only one row per square goes through columns."""
-    down, across = (pixelate_index(size, factor) for size in words.shape[1:])
+    down, across = (pixelate_index(size, factor) for size in jax.tree.leaves(arrays)[0].shape[1:])
     rows, again = np.unique(down, return_inverse=True)
     for axis, source in ((1, rows), (2, across), (1, again)):
         take = partial(jnp.take, indices=jnp.asarray(source), axis=axis, mode="clip")
-        words = apart(take, always, words)
-    return words
+        arrays = apart(partial(jax.tree.map, take), always, arrays)
+    return arrays
 
 
 def _pixel_bits(look: Look, seeds: jax.Array) -> list[jax.Array]:

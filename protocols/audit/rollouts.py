@@ -64,9 +64,9 @@ def audit_rollouts(pair: Pair, memory: dict[str, Seen] | None = None) -> tuple[S
 
     A side fails where it is inert (scripts that try something see the same pictures and meet the
     same states), where it is declared to change pictures only and changes the task, or where no
-    script solves it although one solves the training side (a warning where
-    the pair has a note). A widening is judged as seen from both
-    training sides; sides equal to the training side are left out.
+    script solves it although one solves the training side (only a warning where the pair has a
+    note). A widening is judged as seen from both training sides; sides equal to the training side
+    are left out.
 
     Args:
         memory: what is known of sides by digest; give one dictionary to all calls for a suite.
@@ -144,7 +144,9 @@ def _unsolved(train: Solved | None, other: Solved | None, note: str) -> tuple[st
 def _hidden(shown: Shown) -> str:
     values = f"contrast {shown.contrast:.0f}, training {shown.usual:.0f}"
     noise = f", noise {shown.noise:.0f}" if shown.noise else ""
-    return f"hard to see: a move shows in {shown.share:.0%} of states ({values}{noise})"
+    return (
+        f"hard to see: a move stands out in {100 * shown.share:.0f} % of states ({values}{noise})"
+    )
 
 
 # ---------------------------------------------------------------------------------- pictures

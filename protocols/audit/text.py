@@ -67,9 +67,17 @@ def differences_text(pair: Pair) -> str:
             found.setdefault(path, (left, []))[1].append(right)
     parts = []
     for path, (left, others) in found.items():
-        shown = dict.fromkeys(value_text(other, 3) for other in others)
-        parts.append(f"{path}: {value_text(left, 3)} -> {' | '.join(shown)}")
+        shown = dict.fromkeys(_short(other) for other in others)
+        parts.append(f"{path}: {_short(left)} -> {' | '.join(shown)}")
     return "; ".join(parts)
+
+
+def _short(value: Any) -> str:
+    """Return a value with colours in hexadecimal, and a pool of one as its member."""
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        value = ["#" + bytes(color).hex() for color in value]
+    text = value_text(value, 3)
+    return text[1:-1] if isinstance(value, list) and len(value) == 1 and text[0] == "[" else text
 
 
 def _axis(pair: Pair) -> str:
@@ -77,7 +85,7 @@ def _axis(pair: Pair) -> str:
         return "nothing differs"
     causes = {path for side in pair.heldout for path in independent(pair.difference(side))}
     if pair.confounded:
-        return f"confounded ({len(causes)} causes)"
+        return f"confounded ({', '.join(sorted(path.rpartition('.')[2] for path in causes))})"
     if is_bundled(pair.train) or len(causes) == 1:
         return f"axis {pair.axis}"
     return f"axis {pair.axis} taken at its word ({len(causes)} parameters differ)"
@@ -91,7 +99,7 @@ def _support(pair: Pair) -> str:
     if pair.kind != "sweep":
         return "disjoint"
     seen = {side: dose_seen(pair, side) for side in pair.heldout}
-    shown = [f"{share:.0%} of {side}" for side, share in seen.items() if share]
+    shown = [f"{100 * share:.0f} % of {side}" for side, share in seen.items() if share]
     return f"training shows {', '.join(shown)}" if shown else "disjoint"
 
 

@@ -71,7 +71,7 @@ def train(out, updates, config, seed=0):
         return lanes, reward.mean() * 10
 
     start, *keys = jax.random.split(jax.random.key(seed), updates + 1)
-    lanes = jax.vmap(game.reset)(jax.random.split(start, LANES))
+    lanes = jax.jit(jax.vmap(game.reset))(jax.random.split(start, LANES))
     for number, key in enumerate(keys):
         lanes, reward = update(model, optimizer, lanes, key)
         if number % 100 == 0:

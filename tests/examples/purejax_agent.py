@@ -69,7 +69,7 @@ def train(out, updates, config, seed=0):
         return optax.apply_updates(weights, change), optimizer, lanes, reward.mean() * 10
 
     first, start, *keys = jax.random.split(jax.random.key(seed), updates + 2)
-    lanes = jax.vmap(game.reset)(jax.random.split(start, LANES))
+    lanes = jax.jit(jax.vmap(game.reset))(jax.random.split(start, LANES))
     weights = Net().init(first, lanes[0])
     optimizer = rule.init(weights)
     for number, key in enumerate(keys):

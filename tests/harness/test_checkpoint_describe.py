@@ -45,6 +45,7 @@ def test_a_managers_folder_is_described(tmp_path):
 def test_our_own_checkpoint_needs_nothing_more(tmp_path):
     from reference_agents.bundled import ppo
 
+    assert "--policy builtin:ppo --suite hard" in describe("builtin:ppo")
     text = describe(str(ppo()))
     assert "5 trainings" in text
     assert "factory      reference_agents.networks:patch" in text

@@ -17,6 +17,7 @@ from policy_files import (
 )  # fmt: skip
 
 from envs.errors import InputError
+from harness import cli
 
 pytestmark = pytest.mark.slow
 
@@ -161,6 +162,12 @@ def test_nothing_is_cast(code):
         load("ckpt", "net.py:act")
 
 
+def test_a_type_that_npz_cannot_keep_is_explained(code):
+    np.savez(code / "w.npz", **jax.tree.map(lambda leaf: leaf.astype(jnp.bfloat16), linear()))
+    with pytest.raises(InputError, match=r"\.npz keeps no type for bfloat16"):
+        load("w.npz", "net.py:act")
+
+
 def test_copies_for_every_device_are_recognised(code):
     write(code / "ckpt", jax.tree.map(lambda leaf: np.stack([leaf] * 8), linear()))
     with pytest.raises(InputError, match="a leading axis of 8"):
@@ -175,6 +182,20 @@ def test_a_network_with_other_logits_is_refused(code):
     write(code / "ckpt", linear())
     with pytest.raises(InputError, match=r"its logits for one observation are \(12, 3\), expected"):
         load("ckpt", "net.py:network")
+
+
+def test_the_command_stops_before_any_episode_and_lists_what_differs(code, capsys):
+    write(code / "ckpt", {"params": linear(), "target": {"kernel": np.ones((2, 2))}})
+    command = ["--policy", "ckpt", "--suite", "smoke", "--apply", "net.py:act"]
+    assert cli.main(command) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines() == [
+        f"heldout: {code / 'ckpt'} (its part params) does not fit the policy: 1 leaf differs",
+        "  kernel is float32[12, 3] in the file, float32[49152, 3] in the network",
+    ]
+    assert cli.main([*command, "--params-key", "targte"]) == 2
+    assert "did you mean 'target'? (params, target)" in capsys.readouterr().err
 
 
 def test_incomplete_steps_are_passed_over_with_a_note(code):

@@ -96,6 +96,13 @@ def test_a_dry_run_can_be_read_by_a_program(capsys, probes):
     assert data["seconds"]["run"] >= 6 * data["probe"]["run_s"]  # two blocks on each of three sides
 
 
+def test_a_dry_run_says_that_a_gate_cannot_be_decided(capsys, probes):
+    gate = ["--episodes", 8, "--max-gap", "success=0.1"]
+    code, out, _ = run(capsys, *probes, *gate, "--dry-run")
+    assert code == 0
+    assert "cannot pass a gate at success gap 0.10" in out
+
+
 def test_a_dry_run_finds_the_same_faults(capsys, probes):
     code, out, err = run(capsys, *probes[:2], "--policy", "harness_probes:aways_right", "--dry-run")
     assert (code, out) == (2, "")

@@ -291,13 +291,14 @@ def test_a_file_system_without_locks_is_used_and_it_is_said(tmp_path, monkeypatc
 
 
 def test_a_folder_in_which_nothing_began_is_left_as_it_was(tmp_path):
-    with pytest.raises(ZeroDivisionError), open_run(tmp_path / "new"):
+    with pytest.raises(ZeroDivisionError), open_run(tmp_path / "new" / "inside"):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "mine").mkdir()
     with open_run(tmp_path / "mine"):
         pass
     assert (tmp_path / "mine").is_dir()
+    assert list((tmp_path / "mine").iterdir()) == []
 
 
 def test_files_of_others_in_the_folder_stay(tmp_path):
@@ -332,11 +333,13 @@ def sealed(**changes):
 def test_a_folder_that_does_not_say_what_it_measured_is_refused(spoil, expected, tmp_path):
     tiny_run(tmp_path)
     spoil(tmp_path)
+    (tmp_path / ".lock").unlink()
     before = contents(tmp_path)
     with pytest.raises(InputError) as refused:
         tiny_run(tmp_path)
     assert expected in str(refused.value)
     assert contents(tmp_path) == before
+    assert not (tmp_path / ".lock").exists()
 
 
 def test_a_place_that_cannot_be_a_folder_is_refused(tmp_path):

@@ -1,13 +1,17 @@
 """The determinism self-test, and the extras that every report carries."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from harness_probes import agents, probe_pair, probe_suite
+from harness_probes import ProbeConfig, agents, probe_pair, probe_suite
 
 from harness import evaluate, policy
 from harness.export import to_dict
+from harness.measure import KEPT, Sides, Watcher
+from harness.run import Settings, as_suite, run
+from harness.sources import load_policies
 
 
 def restless(rng):
@@ -46,6 +50,65 @@ def test_a_host_policy_that_says_it_samples_is_flagged_instead():
     assert report.records.replay["status"] == "stochastic_policy"
     assert report.pairs[0].verdict.name != "invalid"
     assert "draws its own numbers" in str(report)
+
+
+def rounding(obs):
+    """A network that goes wrong in large batches, as a matter of rounding might."""
+    return np.full(len(obs), 1 if len(obs) < 20 else 0, np.int32)
+
+
+def test_actions_that_differ_in_smaller_batches_are_counted():
+    report = evaluate(policy(rounding, kind="host-batch"), probe_pair(), episodes=40, num_envs=32)
+    checks = report.records.replay
+    assert checks["status"] == "repeats"
+    assert checks["smaller_batches"] == {
+        "size": 16, "states": 32 * 3, "differing_actions": 32 * 3, "problem": ""
+    }  # fmt: skip
+    assert "The policy depends on its batch: 96 of 96 actions differ in batches of 16" in str(
+        report
+    )
+
+
+def test_a_memory_is_kept_apart_where_smaller_batches_are_asked_about():
+    def act(obs, count, seed):
+        return (count % 3).astype(np.int32), count + 1
+
+    one = policy(act, kind="host-batch", carry=np.int64(0))
+    checks = evaluate(one, probe_pair(), episodes=30, num_envs=8).records.replay
+    assert checks["smaller_batches"]["differing_actions"] == 0
+    assert checks["smaller_batches"]["states"] == 8 * 3
+
+
+def test_a_policy_that_takes_no_smaller_batches_is_evaluated_all_the_same():
+    def act(obs):
+        if len(obs) == 4:
+            raise ValueError("batches of four are not for me")
+        return np.ones(len(obs), np.int32)
+
+    report = evaluate(policy(act, kind="host-batch"), probe_pair(), episodes=8)
+    assert report.pairs[0].verdict.name != "invalid"
+    assert "In batches of 4 the policy failed: ValueError: batches of four" in str(report)
+
+
+def test_how_much_of_the_time_a_policy_in_python_takes_is_said_once():
+    said = []
+    watcher = Watcher()
+    watcher.note = said.append
+    suite = as_suite(probe_pair())
+    act = policy(rounding, kind="host-batch", name="slow")
+    run(load_policies(act, env=None), suite, Settings(episodes=8), watcher)
+    assert len([text for text in said if "policy slow runs in Python" in text]) == 1
+    assert any(re.search(r"\d+% of the \d+\.\d s of its rollouts", text) for text in said)
+
+
+def test_the_parameters_of_sides_that_were_played_are_released():
+    """So memory does not grow with the number of pairs; what changes the program is kept."""
+    sides = Sides(1, 0, 1, Watcher())
+    configs = [ProbeConfig(grey=float(grey)) for grey in range(KEPT + 3)]
+    for config in [*configs, configs[-KEPT]]:
+        sides.build(config)
+    assert sorted(sides.built) == sorted(config.digest for config in configs[-KEPT:])
+    assert set(sides.environments) == {config.digest for config in configs}
 
 
 def test_every_metric_carries_its_shares_floor_labels_and_what_it_can_detect(report):

@@ -183,8 +183,11 @@ def test_another_algorithm_names_the_setting_that_differs():
     other = {"name": "ppo", "config": {"rate": 0.002, "clip": 0.1}}
     broken = broken_rules(rules(facts(0, algorithm=ADAM), facts(4, algorithm=other)))
     assert broken == [
-        "seeds 0 and 4 were not trained alike: config.clip is 0.2 and 0.1 (and 1 more settings)"
+        "seed 0 and seed 4 were not trained alike: config.clip is 0.2 and 0.1 (and 1 more)"
     ]
+    wide = {**facts(0, algorithm=other), "training": "wide"}
+    found = rules_of([facts(0, algorithm=ADAM)], "verified", 128, [wide])
+    assert "seed 0 and seed 0 of wide were not trained alike" in found["one algorithm"]
 
 
 def test_mixed_checkpoint_rules_break_the_measurement():
@@ -215,6 +218,7 @@ def test_a_checkpoint_chosen_by_held_out_scores_is_refused(tmp_path, save):
         load_policies(str(tmp_path / "ckpt"), env=env())
 
 
+@pytest.mark.slow
 def test_mixed_rules_make_a_pair_invalid_with_the_reason():
     policies = agents(3)
     mixed = [

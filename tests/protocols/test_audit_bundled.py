@@ -47,7 +47,7 @@ def test_a_goal_beyond_the_episode_may_be_impossible():
 def test_a_filter_that_hides_the_agent_is_named_and_one_that_recolours_it_is_not():
     vignette = proof_of("filters", {"filters": {"vignette_strength": 10.0}}, IMAGE)
     assert not vignette.failures
-    assert vignette.warnings[0].startswith("hard to see: a move shows in")
+    assert vignette.warnings[0].startswith("hard to see: a move stands out in")
     assert not proof_of("filters", {"filters": {"hue_shift": 180}}, IMAGE).warnings
 
 
@@ -56,7 +56,7 @@ def test_the_command_prints_the_proof_of_every_pair_and_returns_4_where_one_fail
 ):
     assert command.main(["audit", "smoke"]) == 0
     shown = capsys.readouterr().out
-    assert "background.color_names: [[0, 0, 0]] -> [[138, 43, 226]]" in shown
+    assert "background.color_names: #000000 -> #8a2be2" in shown
     assert "axis background · disjoint · pictures only · solved 64/64 by oracle" in shown
     assert "2 pairs: 2 ok, 0 with warnings, 0 failed" in shown
     failing = Suite("mine", 1, "", (pair_of("gravity", {"dist_to_success": 501}),))

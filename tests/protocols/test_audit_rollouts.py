@@ -70,7 +70,7 @@ def test_a_picture_that_hides_where_the_agent_is_brings_a_warning(looks):
     assert not proof.failures
     assert proof.shown.share < 0.9
     (warning,) = proof.warnings
-    assert warning.startswith("hard to see: a move shows in")
+    assert warning.startswith("hard to see: a move stands out in")
 
 
 def test_a_little_noise_hides_nothing():
@@ -137,3 +137,11 @@ def test_an_audit_is_two_lines_a_pair_and_what_is_wrong_comes_first():
         assert head.startswith(expected)
         wrong = [text for proof in proofs for text in (*proof.failures, *proof.warnings)]
         assert proved.strip().startswith(wrong[0] if wrong else "axis looks")
+
+
+def test_what_is_wrong_with_some_sides_is_said_of_them():
+    side = WalkerConfig()
+    sides = {"near": side.replace({"goal": 12.0}), "far": side.replace({"goal": 1000.0})}
+    pair = Pair("goals", "looks", "walker", side, sides, "split")
+    _, proved = pair_lines(pair, audit_rollouts(pair))
+    assert proved.strip().startswith("far: may be impossible: 0/64 by any script (64 in training)")
