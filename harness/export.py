@@ -66,6 +66,7 @@ def to_dict(report: Report) -> dict[str, Any]:
         "smallest_detectable_gap": report.detectable,
         "mean_new_seeds": _new_seeds(report.new_seeds, len(report.policy["seeds"])),
         "pairs": [_pair(result) for result in report.pairs],
+        **({"not_trained": records.not_trained} if records.not_trained else {}),
         "policy_shift": records.shift,
         "metrics": records.metrics,
         "cells": [_cell(cell, records.metrics) for cell in report.cells],

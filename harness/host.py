@@ -57,7 +57,7 @@ def call_on_host(
     else:
         seed = int(seeds[0]) if len(seeds) else 0
         actions, carry = candidate.apply(candidate.weights, carry, np.array(obs), seed)
-        actions, carry = np.asarray(actions), _as_arrays(carry, candidate.carry)
+        actions, carry = _array(actions), _as_arrays(carry, candidate.carry)
         if actions.shape not in ((len(obs),), (len(obs), 1)):
             raise AnswerError(_not_actions(actions, len(obs), num_actions))
         actions = actions.reshape(len(obs))
@@ -82,11 +82,16 @@ def _ask_each(candidate, carry, obs, seeds, live, num_actions) -> tuple[np.ndarr
         except Exception as error:
             error.lane = int(lane)  # so that its episode can be named
             raise
-        answer = np.asarray(action)
+        answer = _array(action)
         if answer.shape not in ((), (1,)):
             raise AnswerError(_not_actions(answer, 1, num_actions), int(lane))
         answers[lane] = answer.reshape(())
     return np.array(answers), memories
+
+
+def _array(answer: Any) -> np.ndarray:
+    """Return an answer as an array; a tensor of PyTorch leaves its graph and its device first."""
+    return np.asarray(answer.detach().cpu() if hasattr(answer, "detach") else answer)
 
 
 def _not_whole(actions: np.ndarray, live: np.ndarray) -> AnswerError:

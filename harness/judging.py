@@ -44,6 +44,7 @@ from protocols.audit import unseen_sides
 WITHOUT_ORIGIN = ("return",)
 RETURN_EPISODES = 128
 WORST = (1, 3)
+UNTRAINED = "untrained"
 FEWEST_SEEDS = 3  # from here on an interval for new training seeds carries a verdict
 
 Rows = list[np.ndarray]  # one f64[E] per training seed
@@ -69,7 +70,8 @@ def judge_records(records: Records) -> Report:
     the same report."""
     results = [judge_pair(pair, records) for pair in records.suite]
     whole = _suite_results(results, [metric.name for metric in records.metrics])
-    verdicts = [result.verdict.name for result in results]
+    # What nothing was trained for was not shown to generalize: no gate passes over it.
+    verdicts = [result.verdict.name for result in results] + [UNTRAINED] * len(records.not_trained)
     gates = tuple(
         judge_rule(
             rule,

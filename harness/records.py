@@ -66,6 +66,8 @@ class Records:
     cells     one per side and training seed; blind: one per training side, baseline and seed
     replay    outcome of the determinism self-test, plain data
     shift     pair -> held-out side -> induced policy shift, plain data, where it was asked for
+    not_trained  pairs of the suite that nothing was trained for, with their training configuration;
+              `suite` holds the others
     """
 
     suite: Suite
@@ -76,6 +78,7 @@ class Records:
     blind: tuple[Cell, ...] = ()
     replay: Mapping[str, Any] | None = None
     shift: Mapping[str, Any] = field(default_factory=dict)
+    not_trained: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     on_inconclusive: str = "exit3"
     provenance: Mapping[str, Any] = field(default_factory=dict)

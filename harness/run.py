@@ -28,6 +28,7 @@ from harness.rollout import lanes_per_block
 from harness.runfolder import REPORT, RunFolder, open_run
 from harness.settling import PolicyRaises, settle
 from harness.sources import PolicySet, load_policies
+from harness.table import not_trained_line
 from harness.training_rules import refuse_missing_seeds
 from protocols import Pair, Suite, audit, load_suite
 
@@ -150,6 +151,8 @@ class Plan:
 
     sides: Sides
     pairs: list[tuple[Pair, tuple[Policy, ...]]]
+    suite: Suite  # the pairs that the policies were trained for
+    not_trained: Mapping[str, str]  # the other pairs, with their training configuration
     metrics: tuple[Metric, ...]
     facts: Mapping[str, Any]  # on the policies
     cells: frozenset[tuple[str, str, int]]  # (configuration, training, training seed)
@@ -161,6 +164,9 @@ def plan_run(policies: PolicySet, suite: Suite, settings: Settings, watcher: Wat
     Raises:
         InputError: a policy does not fit, or something named does not exist.
     """
+    suite, not_trained = policies.covered(suite)
+    for line in not_trained_line(not_trained):
+        watcher.note(line)
     episodes = settings.episodes or suite.episodes
     sides = Sides(episodes, settings.seed, settings.num_envs, watcher)
     played = [one for pair in suite for one in (pair, pair.widened) if one is not None]
@@ -176,7 +182,8 @@ def plan_run(policies: PolicySet, suite: Suite, settings: Settings, watcher: Wat
         for config in (pair.train, *pair.heldout.values())
         for one in chosen
     )
-    return Plan(sides, pairs, tuple(metrics), _policy_facts(policies, pairs), cells)
+    facts = _policy_facts(policies, pairs)
+    return Plan(sides, pairs, suite, not_trained, tuple(metrics), facts, cells)
 
 
 def run(
@@ -208,7 +215,10 @@ def _run(
 ) -> Report:  # fmt: skip
     started = time.perf_counter()
     planned = plan_run(policies, suite, settings, watcher)
-    plan, sides = planned.pairs, planned.sides
+    plan, sides, suite = planned.pairs, planned.sides, planned.suite
+    if planned.not_trained and isinstance(settings.baseline, Report):
+        baseline = read_baseline(settings.baseline, suite, narrowed=True)
+        settings = replace(settings, baseline=baseline)
     measured = {
         "episodes": sides.episodes,
         "seed": settings.seed,
@@ -239,6 +249,7 @@ def _run(
         blind=tuple(sides.blind.values()),
         replay=replay,
         shift=shift,
+        not_trained=planned.not_trained,
         rules=settings.rules,
         on_inconclusive=settings.on_inconclusive,
         provenance=facts,

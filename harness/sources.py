@@ -17,6 +17,7 @@ from harness.loading import Request, load_policy
 from harness.policy import BUILTINS, Policy, builtin, policy
 from harness.training_rules import ON_HELDOUT
 from harness.trainings import Training, is_pattern, trainings_of
+from protocols import Suite
 
 # Trained policies that come with the project, as module:attr of a function that returns their
 # folder.
@@ -48,6 +49,29 @@ class PolicySet:
         raise InputError(
             not_among(f"{self.name} holds no policy trained on {name!r}", name, self.by_training)
         )
+
+    def covered(self, suite: Suite) -> tuple[Suite, dict[str, str]]:
+        """Return the pairs that these policies were trained for, and the training side of the rest.
+
+        Where they were trained for none of them, all are kept: their verdict is `invalid`.
+        """
+        left_out = {}
+        for pair in suite:
+            sides = [(pair.train_name, pair.train.digest)]
+            if pair.wide is not None:
+                sides.append((pair.wide_name, pair.wide.digest))
+            missing = [name for name, digest in sides if not self._trained_on(name, digest)]
+            if missing:
+                left_out[pair.name] = missing[0]
+        if not left_out or len(left_out) == len(suite):
+            return suite, {}
+        kept = tuple(pair for pair in suite if pair.name not in left_out)
+        return replace(suite, pairs=kept), left_out
+
+    def _trained_on(self, name: str, digest: str) -> bool:
+        """Return whether some policies were trained on a side, or do not say on which."""
+        digests = [one.train.get("digest") for one in self]
+        return digest in digests or None in digests or name in self.by_training
 
     def __iter__(self) -> Iterator[Policy]:
         return (one for policies in self.by_training.values() for one in policies)

@@ -85,6 +85,7 @@ def _rebuilt(data: Mapping[str, Any]) -> Report:
         blind=tuple(Cell.from_dict(one) for one in data["blind_cells"]),
         replay=data["checks"]["determinism"],
         shift=data["policy_shift"],
+        not_trained=data.get("not_trained", {}),
         rules=tuple(Rule(**gate["rule"]) for gate in data["gates"]),
         on_inconclusive=data["on_inconclusive"],
         provenance=data["provenance"],

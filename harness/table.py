@@ -55,7 +55,19 @@ def header(report: Report) -> list[str]:
         f"{episodes} per side and training seed, the same levels on both sides · "
         f"suite digest {suite.digest[:8]}"
     )
-    return [first, policy_line(facts), *weights_line(facts), last, *splits.header_line(report)]
+    missing = not_trained_line(report.records.not_trained)
+    return [
+        first, policy_line(facts), *weights_line(facts), last, *missing,
+        *splits.header_line(report),
+    ]  # fmt: skip
+
+
+def not_trained_line(pairs: Mapping[str, str]) -> list[str]:
+    """Return a line on the pairs that are left out because nothing was trained for them."""
+    if not pairs:
+        return []
+    sides = ", ".join(f"`{name}`" for name in dict.fromkeys(pairs.values()))
+    return [f"not trained: {count(len(pairs), 'pair')} left out, nothing was trained on {sides}"]
 
 
 def machine(device) -> str:

@@ -12,12 +12,13 @@ from PIL import Image, ImageDraw, ImageFont
 
 from envs import Config, InputError
 from protocols.audit.text import differences_text
+from protocols.axes import CONTROL
 from protocols.pair import Pair, Suite
 from protocols.playing import Played, play
 
 STATES, STATES_OF_MANY, MANY = 4, 3, 16  # states per pair; fewer in suites of more than MANY pairs
 MOST_STATES = 8
-# State i is taken from episode i after the i-th of these steps: early, in the air, at a wall, late...
+# State i is taken from episode i after the i-th of these steps: early, in the air, at a wall, ...
 STEPS = (12, 200, 150, 330, 400, 260, 440, 480)
 KEPT = tuple(sorted({*range(8), 10, 14, 20, 24, *STEPS}))  # for episodes that end sooner
 
@@ -162,10 +163,10 @@ def _laid_out(blocks: list[Block], title: str, facts: str) -> Image.Image:
     pen.text((MARGIN, MARGIN), title, fill=INK, font=_font(LARGE))
     left = MARGIN + _font(LARGE).getlength(title) + 12
     pen.text((left, MARGIN + LARGE - SMALL - 1), facts, fill=FAINT, font=_font(SMALL))
-    pen.text(
-        (MARGIN, MARGIN + LARGE + 8), "Training side above, held-out sides below; a column is one "
-        "state.", fill=FAINT, font=_font(SMALL),
-    )  # fmt: skip
+    alike = not any(block.axis in CONTROL for block in blocks)
+    shown = "one state" if alike else "one episode after as many steps"
+    legend = f"Training side above, held-out sides below; a column is {shown}."
+    pen.text((MARGIN, MARGIN + LARGE + 8), legend, fill=FAINT, font=_font(SMALL))
     for index, (block, (column, down)) in enumerate(zip(blocks, places, strict=True)):
         x, y = MARGIN + column * width, top + down
         if _begins(blocks, index):

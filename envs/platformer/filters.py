@@ -101,23 +101,24 @@ def _hue_and_saturation(
 ) -> Planes:
     """Turn the HSV hue by `shift` degrees and scale the saturation.
 
-    With v and s of HSV, a channel is v (1 - s x), where x grows from 0 to 1 with the distance of
-    the hue from the channel's own; scaling s gives v s = min(factor (max - min), v). So one
-    division is left, and no branch.
+    With s and v of HSV, a channel is v (1 - s x), where x grows from 0 to 1 with the distance of
+    the hue from the channel's own; scaling s makes v s the smaller of factor (max - min) and v.
+    Comparisons and one division by what depends on the pixel; colours go through [0, 1] because
+    its rounding decides what truncation makes of whole grey levels.
     """
-    red, green, blue = planes
+    red, green, blue = (plane / 255.0 for plane in planes)
     most = larger(larger(red, green, xp), blue, xp)
     spread = most - smaller(smaller(red, green, xp), blue, xp)
     is_blue, is_green = most == blue, most == green
     along = xp.where(is_blue, red - green, xp.where(is_green, blue - red, green - blue))
     sextant = xp.where(is_blue, 4.0, xp.where(is_green, 2.0, 0.0)) + shift * (1 / 60)
-    hue = along * (1.0 / larger(spread, 1e-6, xp)) + sextant
+    hue = along * (1.0 / larger(spread, 1e-9, xp)) + sextant
     hue = hue - 6.0 * xp.floor(hue * (1 / 6))
     chroma = smaller(spread * factor, most, xp)
     away = (2.0 - xp.abs(hue - 3.0), xp.abs(hue - 2.0) - 1.0, xp.abs(hue - 4.0) - 1.0)
     neutral = (shift == 0) & (factor == 1)
     return tuple(
-        xp.where(neutral, old, most - chroma * clipped(lost, 0, 1, xp))
+        xp.where(neutral, old, 255.0 * (most - chroma * clipped(lost, 0, 1, xp)))
         for old, lost in zip(planes, away, strict=True)
     )
 

@@ -66,7 +66,6 @@ def finish(
         _preset(look, passes, scene, params)
         _filters(look, passes, noise, values, scene)
     if look.light_count:
-        passes.then(_floor)
         passes.then(partial(_lit, look, scene.lights, values, params.light_colors))
     return passes.run(frame, always)
 

@@ -1,6 +1,6 @@
 """Crash points: is a run folder whole wherever a run is killed, or the disk refuses?
 
-    python tests/benchmarks/crash_points.py [--end-to-end] [--out FILE]
+    python tests/benchmarks/crash_points.py [--what calls|command|both] [--out FILE]
 
 Not a sample: every system call on the folder's files is found by tracing (needs `strace`), and then
 each of them is stopped once, in each way: the process is killed when it enters the call, or the
@@ -10,7 +10,8 @@ exit code must be a documented one with one line on stderr, and the next start h
 with the very same files, playing only what was missing, and leave no half-written file.
 
 The calls are those of a run of made-up cells (`tiny_run.py` of the tests), which a forked child
-makes on a real disk. `--end-to-end` kills the real command as well, at every rename it makes.
+makes on a real disk. `--what command` kills the real command instead, at every rename it makes, and
+refuses it the disk.
 """
 
 from __future__ import annotations
@@ -227,7 +228,7 @@ def without_command(path: Path) -> dict[str, str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--end-to-end", action="store_true", help="kill the real command, too")
+    parser.add_argument("--what", choices=("calls", "command", "both"), default="calls")
     parser.add_argument("--out", type=Path, help="write every point and its outcome there, as JSON")
     options = parser.parse_args()
     if shutil.which("strace") is None:
@@ -237,11 +238,10 @@ def main() -> int:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         tiny_run(scratch / "reference")
         reference = contents(scratch / "reference")
-        for result in enumerate_points(scratch, reference):
-            results.append(result)
-        for result in end_to_end(scratch) if options.end_to_end else ():
-            results.append(result)
-            print(result, file=sys.stderr)
+        if options.what != "command":
+            results += enumerate_points(scratch, reference)
+        if options.what != "calls":
+            results += end_to_end(scratch)
     bad = [one for one in results if one["problem"] or not one["fired"]]
     for one in bad:
         print(one)

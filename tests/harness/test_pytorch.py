@@ -74,6 +74,12 @@ def test_a_module_given_as_it_is_is_told_how_to_be_wrapped():
         rolled(lambda obs: net(torch.from_numpy(obs)).detach().argmax(-1))
 
 
+def test_scores_that_still_have_a_graph_are_recognized():
+    net = module().eval()
+    with pytest.raises(InputError, match=r"these look like scores: return their argmax\(-1\)"):
+        rolled(lambda obs: net(torch.from_numpy(obs)))
+
+
 def test_an_unknown_mode_names_the_nearest():
     from harness import torch_policy
 
