@@ -16,20 +16,13 @@ import jax
 import numpy as np
 
 from envs.core import Env
-from harness.host import (
-    TimeLimit,
-    call_on_host,
-    described,
-    host_memory,
-    restart_memories,
-)
+from harness.host import TimeLimit, call_on_host, described, host_memory, restart_memories
 from harness.lanes import (
     Identity,
     Records,
     failure,
     fault_text,
     find_faults,
-    is_sound,
     observe_all,
     record_of,
     step_all,
@@ -59,10 +52,13 @@ def play_on_host(
             actions = lanes.ask(limit, seen, env.num_actions)
             if witness is not None:
                 witness(lanes, seen, actions)
-            states, obs, outcome = _advance(env, params, states, actions)
-            outcome = jax.tree.map(np.asarray, outcome)
+            states, obs, *after = _advance(env, params, states, actions, lanes.steps)
+            outcome, over, faults = jax.tree.map(np.asarray, after)
+            for lane in np.flatnonzero(lanes.live & (faults > 0)):
+                raise lanes.failure(fault_text(int(faults[lane]), env, outcome.metrics), lane)
             counts += np.bincount(actions[lanes.live], minlength=env.num_actions)
-            ended = lanes.count(env, actions, outcome)
+            lanes.count(outcome.reward)
+            ended = lanes.live & over
             if ended.any():
                 for name, values in record_of(lanes.returns, lanes.steps, outcome).items():
                     column = columns.setdefault(name, np.full(episodes, np.nan))
@@ -133,22 +129,11 @@ class HostLanes:
             return self._words + self.steps
         return np.full(len(self.steps), self._first + self._asked)
 
-    def count(self, env: Env, actions: np.ndarray, outcome: Any) -> np.ndarray:
-        """Count one step; return the lanes whose episode has ended with it, bool[lanes].
-
-        Raises:
-            RunError: a reward or a metric is not finite.
-        """
-        over = outcome.terminated | outcome.truncated | (self.steps + 1 >= env.horizon)
-        ended = self.live & over
-        if ended.any() or not is_sound(env, actions, outcome).all():
-            faults = np.asarray(find_faults(env, actions, outcome, ended))
-            for lane in np.flatnonzero(self.live & (faults > 0)):
-                raise self.failure(fault_text(int(faults[lane]), env, outcome.metrics), lane)
+    def count(self, rewards: np.ndarray) -> None:
+        """Count one step, f32[lanes]."""
         self.steps += 1
         self._asked += 1
-        self.returns += outcome.reward
-        return ended
+        self.returns += rewards
 
     def finish(self, ended: np.ndarray) -> None:
         """Give the lanes that have ended their next episode."""
@@ -215,6 +200,9 @@ def _observe(env, params, states):
 
 
 @partial(jax.jit, static_argnames="env")
-def _advance(env, params, states, actions):
+def _advance(env, params, states, actions, steps):
+    """Return the lanes after a step: states, what they show, outcome, which are over, faults."""
     states, outcome = step_all(env)(states, actions, params)
-    return states, observe_all(env)(states, params), outcome
+    over = outcome.terminated | outcome.truncated | (steps + 1 >= env.horizon)
+    faults = find_faults(env, actions, outcome, over)
+    return states, observe_all(env)(states, params), outcome, over, faults

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from envs.errors import InputError
-from harness.host import AnswerError, call_on_host, host_memory
+from harness.errors import RunError
+from harness.host import AnswerError, NoAnswer, TimeLimit, call_on_host, host_memory
 from harness.observations import Obs, bind
 from harness.policy import Policy, observation_dtype
 
@@ -65,7 +66,10 @@ def _problem(bound: Policy, env: Any) -> Exception | None:
         for size in BATCHES[bound.kind]:
             obs = np.zeros((size, *env.observation_shape), observation_dtype(env))
             memory = host_memory(bound, size)
-            call_on_host(bound, memory, obs, np.arange(size), env.num_actions)
+            with TimeLimit(bound.time_limit, bound.name) as limit:
+                limit.call(call_on_host, bound, memory, obs, np.arange(size), env.num_actions)
+    except NoAnswer as error:  # another kind of call would hang as well
+        raise RunError(f"policy {bound.name} {error} in the dry run") from None
     except Exception as error:  # whatever foreign code raises is an answer here
         return error
     return None

@@ -27,7 +27,7 @@ QUICK = {
         ["--steps", "8192"],
         {0},
     ),
-    "python -m harness.evaluate --policy ckpt/ --suite hard": (
+    "python -m harness.evaluate --policy ckpt/ --suite hard --out runs/mine": (
         ["--episodes", "4", "--pair", "hue-180"],
         {0},
     ),

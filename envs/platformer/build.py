@@ -113,7 +113,7 @@ def _look(config: PlatformerConfig, folding: Folding) -> Look:
         preset_darkens_late=filters.any_preset(pool, "late_vignette"),
         preset_sharpens=filters.any_preset(pool, "sharpen"),
         pointwise=folding.pointwise,
-        gamma=folding.pointwise == "pixels" and fil.gamma != 1,
+        pointwise_used=filters.used(vars(fil)) if folding.pointwise == "pixels" else (),
         tone=any(
             getattr(fil, name) != 0
             for name in ("color_jitter_std", "vignette_strength", "radial_light_strength")

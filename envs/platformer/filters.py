@@ -77,14 +77,24 @@ def contrasted(planes: Planes, contrast: jax.Array, xp: ModuleType = jnp) -> Pla
     return tuple(clipped((plane - 128.0) * contrast + 128.0, 0, 255, xp) for plane in planes)
 
 
+def used(values: dict[str, Any]) -> tuple[str, ...]:
+    """Return which of NAMES do something; of hue and saturation, both or neither."""
+    together = {"saturation": "hue_shift", "hue_shift": "saturation"}
+    active = {name for name in NAMES if values[name] != NEUTRAL[name]}
+    return tuple(name for name in NAMES if {name, together.get(name, name)} & active)
+
+
 def pointwise(planes: Planes, settings: dict[str, jax.Array], xp: ModuleType = jnp) -> Planes:
     """Apply brightness, contrast, gamma, saturation and hue, and temperature, in this order.
 
-    `settings` holds one f32 array per name in NAMES, broadcastable to the planes; gamma, a power
-    per pixel, may be left out. `xp` is the array library (numpy compiles nothing).
+    `settings` holds f32 arrays by name, broadcastable to the planes: all of NAMES or those that are
+    `used`. `xp` is the array library (numpy compiles nothing).
     """
-    planes = tuple(clipped(plane + 100.0 * settings["brightness"], 0, 255, xp) for plane in planes)
-    planes = contrasted(planes, settings["contrast"], xp)
+    if "brightness" in settings:
+        lift = 100.0 * settings["brightness"]
+        planes = tuple(clipped(plane + lift, 0, 255, xp) for plane in planes)
+    if "contrast" in settings:
+        planes = contrasted(planes, settings["contrast"], xp)
     if "gamma" in settings:
         gamma = settings["gamma"]
         raised = power if xp is jnp else np.power
@@ -92,8 +102,11 @@ def pointwise(planes: Planes, settings: dict[str, jax.Array], xp: ModuleType = j
             xp.where(gamma == 1, plane, 255.0 * raised(plane * (1 / 255), gamma))
             for plane in planes
         )
-    planes = _hue_and_saturation(planes, settings["hue_shift"], settings["saturation"], xp)
-    return _temperature(planes, settings["color_temp"], xp)
+    if "hue_shift" in settings:
+        planes = _hue_and_saturation(planes, settings["hue_shift"], settings["saturation"], xp)
+    if "color_temp" in settings:
+        planes = _temperature(planes, settings["color_temp"], xp)
+    return planes
 
 
 def _hue_and_saturation(
@@ -111,7 +124,8 @@ def _hue_and_saturation(
     spread = most - smaller(smaller(red, green, xp), blue, xp)
     is_blue, is_green = most == blue, most == green
     along = xp.where(is_blue, red - green, xp.where(is_green, blue - red, green - blue))
-    sextant = xp.where(is_blue, 4.0, xp.where(is_green, 2.0, 0.0)) + shift * (1 / 60)
+    none, two, four = np.float32([0, 2, 4])
+    sextant = xp.where(is_blue, four, xp.where(is_green, two, none)) + shift * (1 / 60)
     hue = along * (1.0 / larger(spread, 1e-9, xp)) + sextant
     hue = hue - 6.0 * xp.floor(hue * (1 / 6))
     chroma = smaller(spread * factor, most, xp)

@@ -26,6 +26,19 @@ def hash_bits(index: jax.Array, seed: jax.Array, second: jax.Array | None = None
     return bits ^ (bits >> 16)
 
 
+def three_hashes(index: jax.Array, seed: jax.Array, second: jax.Array) -> list[jax.Array]:
+    """Return three arrays of u32 bits of (index, seed, second) that are independent of one another.
+
+    The first rounds of `hash_bits` are shared; the last one has its own shift and factor for each.
+    """
+    bits = index * U32(0x9E3779B1) + seed
+    bits = (bits ^ (bits >> 16)) * U32(0x7FEB352D)
+    bits = (bits ^ (bits >> 15)) + second
+    rounds = ((16, 0x846CA68B), (13, 0xB4A9F11D), (18, 0xD35A2D97))
+    mixed = ((bits ^ (bits >> shift)) * U32(factor) for shift, factor in rounds)
+    return [word ^ (word >> 16) for word in mixed]
+
+
 def normal(bits: jax.Array) -> jax.Array:
     """Turn u32 bits into f32 numbers of mean 0 and variance 1 that are nearly normal.
 

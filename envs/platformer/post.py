@@ -149,7 +149,7 @@ def _filters(look: Look, passes: Passes, noise: Noise, values: Values, scene: Sc
     if early:  # what comes before is the same for every pixel
         passes.pixelated(look.pixelate)
     if look.pointwise == "pixels":
-        used = {name: settings[name] for name in filters.NAMES if name != "gamma" or look.gamma}
+        used = {name: settings[name] for name in look.pointwise_used}
         passes.then(partial(filters.pointwise, settings=used))
     if look.tone:
         passes.then(partial(_mixed, noise.mix))
@@ -254,29 +254,27 @@ def _pixelate(arrays, always: jax.Array, factor: int):
     return arrays
 
 
-def _pixel_bits(look: Look, seeds: jax.Array) -> list[jax.Array]:
-    """Return independent u32 bits per pixel and channel, 3 arrays [N, H, W]."""
-    size = look.height * look.width
-    pixel = jnp.arange(size, dtype=U32).reshape(1, look.height, look.width) * U32(3)
-    one, two = seeds[:, 0, None, None], seeds[:, 1, None, None]
-    return [hashing.hash_bits(pixel + U32(channel), one, two) for channel in range(3)]
-
-
 def _grainy(look: Look, seeds: jax.Array, std: jax.Array, planes: Planes) -> Planes:
+    place, one, two = _places(look) * U32(3), seeds[:, 0, None, None], seeds[:, 1, None, None]
     return tuple(
-        clipped(plane + std * hashing.normal(bits), 0, 255)
-        for plane, bits in zip(planes, _pixel_bits(look, seeds), strict=True)
+        clipped(
+            plane + std * hashing.normal(hashing.hash_bits(place + U32(index), one, two)), 0, 255
+        )
+        for index, plane in enumerate(planes)
     )
 
 
 def _shot_noise(look: Look, seeds: jax.Array, scale: jax.Array, planes: Planes) -> Planes:
-    counts = (
-        hashing.poisson(bits, plane * scale)
-        for plane, bits in zip(planes, _pixel_bits(look, seeds), strict=True)
-    )
+    bits = hashing.three_hashes(_places(look), seeds[:, 0, None, None], seeds[:, 1, None, None])
+    counts = (hashing.poisson(bit, plane * scale) for plane, bit in zip(planes, bits, strict=True))
     on, level = scale > 0, 1 / jnp.maximum(scale, 1e-6)
     noisy = [smaller(count * level, 255.0) for count in counts]
     return tuple(jnp.where(on, new, old) for new, old in zip(noisy, planes, strict=True))
+
+
+def _places(look: Look) -> jax.Array:
+    """Return the number of every pixel, u32[1, H, W]."""
+    return jnp.arange(look.height * look.width, dtype=U32).reshape(1, look.height, look.width)
 
 
 def _squared_radius(look: Look) -> np.ndarray:

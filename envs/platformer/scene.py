@@ -89,7 +89,7 @@ class Look:
     preset_darkens_late: bool  # or after it
     preset_sharpens: bool
     pointwise: str  # where the pointwise filters act: "colors" or "pixels"
-    gamma: bool  # those on pixels include gamma
+    pointwise_used: tuple[str, ...]  # those that act on pixels
     tone: bool  # colour jitter, vignette or radial light
     blur: bool
     sharpen: bool

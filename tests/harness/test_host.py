@@ -15,6 +15,7 @@ from harness import policy
 from harness.errors import RunError
 from harness.host import AnswerError, NoAnswer, TimeLimit, call_on_host, host_memory
 from harness.rollout import play
+from harness.settling import settle
 
 pytestmark = pytest.mark.slow
 
@@ -228,6 +229,15 @@ def test_a_policy_that_hangs_is_ended_and_named(hang, kind):
 
     with pytest.raises(RunError, match=r"policy hanging gave no answer within 0\.2 s .* at step 0"):
         tell(hanging, kind, episodes=2, made={"time_limit": 0.2})
+
+
+def test_a_policy_that_hangs_ends_the_dry_run_already():
+    def hanging(obs):
+        return forever() if isinstance(obs, np.ndarray) else obs.no_such_attribute
+
+    one = policy(hanging, time_limit=0.2)
+    with pytest.raises(RunError, match="policy hanging gave no answer within"):
+        settle(one, Tell())
 
 
 def test_a_policy_cannot_swallow_the_end_of_its_time():

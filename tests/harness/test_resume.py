@@ -28,6 +28,7 @@ from harness_probes import (
 from tiny_run import contents, timeless
 
 import harness
+import protocols
 from envs.errors import InputError
 from harness import atomic, cli, evaluate, load_report, measure
 from harness.export import dump, to_dict
@@ -88,7 +89,7 @@ def test_a_run_killed_before_any_cell_continues_to_the_same_report(case, played,
     whole = go(out=tmp_path / "whole")
     total = len(played)
     assert same(whole, go())
-    for place, limit in enumerate(range(0, total, 3)):
+    for place, limit in enumerate(range(0, total, 5)):
         out = tmp_path / str(limit)
         played.clear()
         played.limit = limit
@@ -323,6 +324,8 @@ def test_the_command_ends_in_one_line_whatever_stops_it(tmp_path, monkeypatch, c
     """Interrupted, terminated, out of disk space: what is finished stays, and it goes on."""
     real, kept = measure.play, "1 finished cell in " + str(tmp_path / "run")
     calls = []
+    command = ["--policy", "harness_probes:always_right", "--suite", "probes", "--episodes", "1",
+               "--out", str(tmp_path / "run")]  # fmt: skip
 
     def stopping(stop):
         def play(*arguments, **settings):
@@ -356,14 +359,16 @@ def test_the_command_ends_in_one_line_whatever_stops_it(tmp_path, monkeypatch, c
         calls.clear()
         with monkeypatch.context() as patch:
             patch.setattr(measure, "play", stopping(stop))
-            assert cli.main(smoke(tmp_path / "run")) == code
+            patch.setattr(protocols, "load_suite", lambda name: probe_suite(150, 200, name=name))
+            assert cli.main(command) == code
         monkeypatch.undo()
         error = capsys.readouterr().err.splitlines()[-1]
         assert expected in error
         assert error.startswith("heldout: ")
         assert error.endswith("the same command goes on from there")
     assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
-    assert cli.main(smoke(tmp_path / "run")) == 0
+    monkeypatch.setattr(protocols, "load_suite", lambda name: probe_suite(150, 200, name=name))
+    assert cli.main(command) == 0
 
 
 def test_the_real_command_killed_for_good_goes_on(tmp_path):
