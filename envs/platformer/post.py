@@ -1,8 +1,9 @@
 """What happens to a whole frame: presets, filters in their fixed order, and lights.
 
-Filters work on three f32 planes in [0, 255]; between those that look at neighbours the frame is
-packed into words of 10 bits per channel. Pointwise filters appear here only where they could not
-be applied to the colours, images and skins that the frame was made of.
+Filters work on three f32 planes in [0, 255]; where one looks at neighbours the frame is packed into
+words in between. Whole grey levels are cut once, at the end, except that presets give whole levels.
+Pointwise filters appear here only where they could not be applied to the colours, images and skins
+that the frame was made of.
 """
 
 from __future__ import annotations

@@ -59,7 +59,19 @@ def test_neighbouring_seeds_give_unrelated_noise():
         assert abs(pair[0, 1]) < 5 / np.sqrt(PIXELS)
 
 
-@pytest.mark.parametrize("mean", [0.0, 0.1, 0.7, 1.0, 1.1, 2.0, 5.0, 20.0, 127.5, 255.0])
+def test_the_hashes_of_three_channels_are_unrelated():
+    index = jnp.arange(PIXELS, dtype=jnp.uint32)
+    words = hashing.three_hashes(index, jnp.uint32(5), jnp.uint32(6))
+    red, green, blue = (np.asarray(hashing.normal(word), np.float64) for word in words)
+    limit = 5 / np.sqrt(PIXELS)
+    for one, other in ((red, green), (green, blue), (red, blue)):
+        for lag in (0, 1, 128):
+            pair = one[lag:], other[: PIXELS - lag]
+            assert abs(np.corrcoef(*pair)[0, 1]) < limit
+            assert abs(np.corrcoef(pair[0] ** 2, pair[1] ** 2)[0, 1]) < limit
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.1, 0.4, 0.41, 0.7, 1.1, 2.0, 5.0, 20.0, 255.0])
 def test_counts_follow_the_poisson_distribution(mean):
     index = jnp.arange(PIXELS, dtype=jnp.uint32)
     bits = hashing.hash_bits(index, jnp.uint32(11), jnp.uint32(12))
