@@ -7,6 +7,7 @@ instead of the raw observation (layout, dtype, range, frames, statistics) is its
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
@@ -224,12 +225,14 @@ def builtin(name: str, env: Any) -> Policy:
     if name not in available_scripts(env):
         choices = available_scripts(env)
         raise InputError(not_among(f"this environment has no script {name!r}", name, choices))
+    facts = {"name": name, "seed": 0}
+    facts["fingerprint"] = hashlib.sha256(f"builtin:{name}".encode()).hexdigest()
     if name == "random":
-        return Policy(name=name, apply=_random_policy(env.num_actions), actions="sample", seed=0)
+        return Policy(apply=_random_policy(env.num_actions), actions="sample", **facts)
     if name in SEES_STATE:
-        return Policy(name=name, apply=_sees_state(SEES_STATE[name]), kind="state", seed=0)
+        return Policy(apply=_sees_state(SEES_STATE[name]), kind="state", **facts)
     action = np.int32(dict(env.scripts)[name])
-    return Policy(name=name, apply=_repeat, weights=action, actions="greedy", seed=0)
+    return Policy(apply=_repeat, weights=action, actions="greedy", **facts)
 
 
 @lru_cache(maxsize=8)

@@ -72,7 +72,7 @@ def play(
 ) -> EpisodeBatch:  # fmt: skip
     """Play episodes 0 … episodes-1 of one policy on one side.
 
-    Where memory runs out, half as many are played at once, with the same records.
+    Where memory runs out, half as many are played at once; records of JAX policies stay the same.
 
     Args:
         env, params: the side, from `Config.build()`.
@@ -92,7 +92,7 @@ def play(
         raise RunError("at least one episode is needed")
     identity = Identity(policy, training_seed, master_seed)
     attempt = partial(play_on_host, witness=witness) if policy.on_host else _play_in_blocks
-    at_once = max(1, min(num_envs, episodes) if policy.on_host else num_envs // _lanes_per_call())
+    at_once = min(num_envs, episodes) if policy.on_host else _calls_at_once(num_envs, episodes)
     while True:
         finished = 0
 
@@ -147,8 +147,10 @@ def _episodes_of(parts: Sequence[Part], episodes: int, lanes: int) -> tuple[np.n
     return np.uint32(numbers), np.int32(quota)
 
 
-def _lanes_per_call() -> int:
-    return lanes_per_block() * jax.local_device_count()
+def _calls_at_once(num_envs: int, episodes: int) -> int:
+    """Return how many calls of a block per device hold `num_envs` episodes, or all there are."""
+    lanes = lanes_per_block() * jax.local_device_count()
+    return max(1, min(num_envs // lanes, -(-episodes // lanes)))
 
 
 def _play_in_blocks(

@@ -54,6 +54,7 @@ MOVED = {
     "filters.pop_filter_list": ["noir"],
     "filters.pixelate_factor": 4,
     "filters.contrast": 0.5,
+    "filters.saturation": 0.5,
     "layout.layout_colors": ["red"],
     "layout.min_height": 9,
     "layout.max_height": 12,
