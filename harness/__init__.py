@@ -13,24 +13,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness import evaluate as evaluate
-    from harness.checkpoint import save_policy as save_policy
     from harness.errors import RunError as RunError
-    from harness.observations import Obs as Obs
+    from harness.policies.checkpoint import save_policy as save_policy
+    from harness.policies.observations import Obs as Obs
+    from harness.policies.pytorch import torch_policy as torch_policy
+    from harness.policies.remote import connect as connect
+    from harness.policies.remote import serve as serve
     from harness.policy import Policy as Policy
     from harness.policy import policy as policy
-    from harness.pytorch import torch_policy as torch_policy
-    from harness.result import Report as Report
-    from harness.stored import load_report as load_report
+    from harness.reporting.result import Report as Report
+    from harness.reporting.stored import load_report as load_report
+    from harness.rollouts.cache import use_cache as use_cache
 
 _PUBLIC = {
-    "Obs": "harness.observations",
+    "Obs": "harness.policies.observations",
     "Policy": "harness.policy",
-    "Report": "harness.result",
+    "Report": "harness.reporting.result",
     "RunError": "harness.errors",
-    "load_report": "harness.stored",
+    "connect": "harness.policies.remote",
+    "load_report": "harness.reporting.stored",
     "policy": "harness.policy",
-    "save_policy": "harness.checkpoint",
-    "torch_policy": "harness.pytorch",
+    "save_policy": "harness.policies.checkpoint",
+    "serve": "harness.policies.remote",
+    "torch_policy": "harness.policies.pytorch",
+    "use_cache": "harness.rollouts.cache",
 }
 
 __all__ = [
@@ -38,11 +44,14 @@ __all__ = [
     "Policy",
     "Report",
     "RunError",
+    "connect",
     "evaluate",
     "load_report",
     "policy",
     "save_policy",
+    "serve",
     "torch_policy",
+    "use_cache",
 ]
 
 

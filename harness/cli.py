@@ -61,8 +61,8 @@ def add_jax_options(parser: argparse.ArgumentParser) -> None:
 
 def start_jax(options: argparse.Namespace) -> None:
     """Start JAX as `add_jax_options` asks; before anything is compiled."""
-    from harness.cache import no_cache, use_cache
-    from harness.device import choose_device
+    from harness.rollouts.cache import no_cache, use_cache
+    from harness.rollouts.device import choose_device
 
     choose_device(options.device)
     if options.no_cache:
@@ -173,7 +173,7 @@ def _checked(command: Callable[[], int]) -> int:
 
 def _describe(options: argparse.Namespace) -> int:
     """Say what weights lie at a path."""
-    from harness.describe import describe
+    from harness.policies.describe import describe
 
     print(describe(options.describe_policy, _step(options)), flush=True)
     return COMPLETE
@@ -198,11 +198,11 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     if options.policy is None:
         raise InputError("--policy is missing: what should be evaluated? (builtin:ppo to try)")
     start_jax(options)
-    from harness.baseline import read_baseline
-    from harness.compiling import timing_line
-    from harness.export import dump, to_dict
-    from harness.gate import parse_rule
     from harness.progress import ConsoleWatcher
+    from harness.reporting.baseline import read_baseline
+    from harness.reporting.export import dump, to_dict
+    from harness.reporting.gate import parse_rule
+    from harness.rollouts.compiling import timing_line
     from harness.run import Settings, run
     from protocols import load_suite
 
@@ -231,7 +231,7 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     with ConsoleWatcher(suite, settings) as watcher:
         report = run(policies, suite, settings, watcher, out=options.out)
     if options.save_worst:
-        from harness.worst import save_worst
+        from harness.reporting.worst import save_worst
 
         for file in save_worst(report, policies, options.save_worst, options.out):
             print(f"pictures: {file}", file=sys.stderr)
@@ -243,7 +243,7 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
 
 def load_named(options: argparse.Namespace, env, step: int | None = None):
     """Return the policies that the options name, at a step of their training if that is given."""
-    from harness.sources import load_policies
+    from harness.policies.sources import load_policies
 
     chosen = _step(options) if step is None else step
     return load_policies(
@@ -256,7 +256,7 @@ def load_named(options: argparse.Namespace, env, step: int | None = None):
 def _dry_run(options: argparse.Namespace, policies, suite, settings) -> int:
     """Say what a run would do and how long it would take."""
     from harness.dryrun import plan, render
-    from harness.export import dump, plain
+    from harness.reporting.export import dump, plain
 
     found = plan(policies, suite, settings)
     print(dump(plain(found)) if options.json else render(found), flush=True)
@@ -282,10 +282,10 @@ def _step(options: argparse.Namespace) -> int | str:
 
 def _envelope(options: argparse.Namespace, suite, settings, env) -> int:
     """Evaluate every checkpoint step and print the best-of-checkpoints table."""
-    from harness.paper import render
+    from harness.policies.sources import checkpoint_steps
     from harness.progress import ConsoleWatcher
+    from harness.reporting.paper import render
     from harness.run import run
-    from harness.sources import checkpoint_steps
 
     reports = []
     for step in checkpoint_steps(options.policy):

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from envs.errors import InputError, not_among
-from harness.blocks import Block, count, interval, short
 from harness.cli import Parser, guarded
 from harness.errors import COMPLETE
-from harness.judging import metric_of
-from harness.result import PairResult, Report
+from harness.reporting.blocks import Block, count, interval, short
+from harness.reporting.judging import metric_of
+from harness.reporting.result import PairResult, Report
 from harness.statistics import Comparison, Metric, compare_means, compare_policies
 
 SIDES = ("heldout", "train")
@@ -114,7 +114,7 @@ def _scores(report: Report, result: PairResult, metric: str, side: str) -> list[
 
 def render(found: PolicyComparison, names: tuple[str, str]) -> str:
     """Return the comparison as text, within 100 columns."""
-    from harness.table import columns, filled
+    from harness.reporting.table import columns, filled
 
     metric = found.metric
     rows = [
@@ -166,8 +166,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _compare(options) -> int:
-    from harness.export import dump, plain
-    from harness.stored import load_report
+    from harness.reporting.export import dump, plain
+    from harness.reporting.stored import load_report
 
     reports = [load_report(path) for path in (options.first, options.second)]
     found = compare(*reports, metric=options.metric, side=options.side)

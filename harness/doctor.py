@@ -97,7 +97,7 @@ def _present(module: str) -> bool:
 def _cache() -> str:
     import jax
 
-    from harness.cache import cache_folder, prepare
+    from harness.rollouts.cache import cache_folder, prepare
 
     if not jax.config.jax_enable_compilation_cache:
         return "off"
@@ -145,7 +145,7 @@ def self_test() -> str | None:
 
     from envs import PlatformerConfig
     from harness.policy import policy
-    from harness.rollout import play
+    from harness.rollouts.rollout import play
     from harness.statistics import Metric, paired_gap
 
     def look(obs):

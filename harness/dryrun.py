@@ -10,14 +10,14 @@ from typing import Any
 
 import jax
 
-from harness.blocks import count
-from harness.compiling import Compilations
-from harness.measure import Watcher
+from harness.policies.sources import PolicySet
 from harness.progress import gate_notes
-from harness.rollout import lanes_per_block, play
+from harness.reporting.blocks import count
+from harness.reporting.table import filled, policy_line
+from harness.rollouts.compiling import Compilations
+from harness.rollouts.measure import Watcher
+from harness.rollouts.rollout import lanes_per_block, play
 from harness.run import Plan, Settings, plan_run
-from harness.sources import PolicySet
-from harness.table import filled, policy_line
 from protocols import Suite
 
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from envs.errors import InputError, not_among
-from harness.host import TIME_LIMIT
-from harness.observations import Obs, Sight
+from harness.policies.observations import Obs, Sight
+from harness.rollouts.host import TIME_LIMIT
 
 KINDS = ("jax", "jax-batch", "host-batch", "host-single")
 ACTIONS = ("own", "sample", "greedy")
@@ -173,7 +173,7 @@ def _count_positional(function: Callable) -> int | None:
 
 def from_checkpoint(checkpoint: Any, name: str, actions: str | None = None) -> Policy:
     """Return the policy of an opened checkpoint; `actions` overrides what its manifest declares."""
-    from harness.checkpoint import origin_of
+    from harness.policies.checkpoint import origin_of
 
     manifest = checkpoint.manifest
     mode = actions or manifest["actions"]

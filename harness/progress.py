@@ -10,10 +10,10 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from harness.blocks import count
+from harness.reporting.blocks import count
+from harness.reporting.table import policy_line
 from harness.run import Settings, Watcher
 from harness.statistics import plan_message
-from harness.table import policy_line
 from protocols import Suite
 
 

@@ -33,10 +33,10 @@ from harness.errors import COMPLETE, FAILED
 
 if TYPE_CHECKING:
     from envs import Config
-    from harness.film import Reel
+    from harness.policies.sources import PolicySet
     from harness.policy import Policy
-    from harness.result import Report
-    from harness.sources import PolicySet
+    from harness.reporting.film import Reel
+    from harness.reporting.result import Report
     from protocols import Pair
 
 
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _replay(options) -> int:
     start_jax(options)
 
-    from harness.stored import load_report
+    from harness.reporting.stored import load_report
 
     for file in (options.png, options.gif):
         _check_place(file)
@@ -191,7 +191,7 @@ def _short(fingerprint: str | None) -> str:
 def policy_for(policies: PolicySet, record: Record) -> Policy:
     """Return the policy of a record from a set of loaded ones, ready to play its side."""
     from envs.errors import InputError, not_among
-    from harness.settling import settle
+    from harness.policies.settling import settle
 
     pair = record.pair
     choices = {one.seed: one for one in policies.for_training(pair.train_name, pair.train.digest)}
@@ -204,7 +204,7 @@ def policy_for(policies: PolicySet, record: Record) -> Policy:
 
 def play_again(record: Record, policy: Policy, num_envs: int = 256) -> dict[str, float]:
     """Play the episode as the run did, in its batch, and return column -> value."""
-    from harness.rollout import lanes_per_block, play
+    from harness.rollouts.rollout import lanes_per_block, play
 
     settings = record.report.settings
     env, params = record.config.build()
@@ -221,8 +221,8 @@ def play_again(record: Record, policy: Policy, num_envs: int = 256) -> dict[str,
 
 def render(record: Record, again: Mapping[str, float]) -> str:
     """Return what was recorded beside what came out, and whether that is the same."""
-    from harness.blocks import Block
-    from harness.table import columns, filled
+    from harness.reporting.blocks import Block
+    from harness.reporting.table import columns, filled
 
     declared = [metric.name for metric in record.report.records.metrics]
     names = sorted(record.values, key=lambda name: (name not in declared, name))
@@ -263,8 +263,8 @@ def _number(value: float | None) -> str:
 
 def _changed(report: Report) -> list[str]:
     """Return what is not as it was when the run was made."""
-    from harness.manifest import provenance
-    from harness.rollout import lanes_per_block
+    from harness.rollouts.manifest import provenance
+    from harness.rollouts.rollout import lanes_per_block
 
     now, then = provenance(None), report.provenance
     pairs = [("device", now["device"], then["device"])]
@@ -275,7 +275,7 @@ def _changed(report: Report) -> list[str]:
 
 def _draw(options, record: Record, policy: Policy) -> None:
     """Write the pictures that were asked for."""
-    from harness import film
+    from harness.reporting import film
 
     reels, note = both_sides(record, policy)
     if note:
@@ -292,7 +292,7 @@ def both_sides(record: Record, policy: Policy) -> tuple[dict[str, Reel], str]:
     Returns:
         label -> reel, the training side first; and what is worth saying, or "".
     """
-    from harness import film
+    from harness.reporting import film
 
     pair = record.pair
     heldout = record.side if record.side in pair.heldout else next(iter(pair.heldout))

@@ -50,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _stored(options) -> int:
-    from harness.export import dump, to_dict
-    from harness.stored import load_report
+    from harness.reporting.export import dump, to_dict
+    from harness.reporting.stored import load_report
 
     report = load_report(options.run[0])
     if options.format == "json":
@@ -64,22 +64,22 @@ def _stored(options) -> int:
 
 
 def _paper(options) -> int:
-    from harness.paper import render
-    from harness.stored import load_report
+    from harness.reporting.paper import render
+    from harness.reporting.stored import load_report
 
     print(render([load_report(run) for run in options.run]), flush=True)
     return COMPLETE
 
 
 def _schema() -> int:
-    from harness.export import report_schema
+    from harness.reporting.export import report_schema
 
     print(json.dumps(report_schema(), indent=2, ensure_ascii=False), flush=True)
     return COMPLETE
 
 
 def _scores(options) -> int:
-    from harness.scores import judged, read_scores, render
+    from harness.reporting.scores import judged, read_scores, render
 
     result = judged(read_scores(options.scores), options.tolerance)
     print(render(result, options.format), end="", flush=True)

@@ -12,24 +12,24 @@ from typing import Any
 from envs import InputError
 from envs.core import Metric
 from envs.errors import not_among
-from harness.baseline import against, incompatible, read_baseline
-from harness.blocks import count
-from harness.compiling import Compilations
 from harness.errors import RunError
-from harness.export import to_dict
-from harness.gate import ON_INCONCLUSIVE, Rule
-from harness.judging import judge_records
-from harness.manifest import manifest, provenance, unverified, with_machines
-from harness.measure import Sides, Watcher
+from harness.policies.settling import PolicyRaises, settle
+from harness.policies.sources import PolicySet, load_policies
+from harness.policies.training_rules import refuse_missing_seeds
 from harness.policy import Policy
-from harness.records import Records
-from harness.result import Report
-from harness.rollout import lanes_per_block
-from harness.runfolder import REPORT, RunFolder, open_run
-from harness.settling import PolicyRaises, settle
-from harness.sources import PolicySet, load_policies
-from harness.table import not_trained_line
-from harness.training_rules import refuse_missing_seeds
+from harness.reporting.baseline import against, incompatible, read_baseline
+from harness.reporting.blocks import count
+from harness.reporting.export import to_dict
+from harness.reporting.gate import ON_INCONCLUSIVE, Rule
+from harness.reporting.judging import judge_records
+from harness.reporting.records import Records
+from harness.reporting.result import Report
+from harness.reporting.table import not_trained_line
+from harness.rollouts.compiling import Compilations
+from harness.rollouts.manifest import manifest, provenance, unverified, with_machines
+from harness.rollouts.measure import Sides, Watcher
+from harness.rollouts.rollout import lanes_per_block
+from harness.rollouts.runfolder import REPORT, RunFolder, open_run
 from protocols import Pair, Suite, audit, load_suite
 
 
@@ -105,7 +105,7 @@ def evaluate(
         out: a folder that keeps every finished cell and at last the report; called again with the
             same folder, it goes on where it was stopped. By default nothing is written.
         apply: for weights without a manifest, the code they belong to: "my_net.py:NAME", or the
-            function or network itself (see `harness.applying`).
+            function or network itself (see `harness.policies.applying`).
         params_key: where in a checkpoint its parameters are, "a/b"; "." the whole.
         allow_extra: ignore leaves of a checkpoint that the policy does not expect.
 
@@ -261,7 +261,7 @@ def _run(
 
 
 def _shift(planned: Plan) -> dict[str, Any]:
-    from harness.shift import suite_shift
+    from harness.rollouts.shift import suite_shift
 
     return suite_shift(planned.pairs, planned.sides)
 

@@ -37,7 +37,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _train(arguments: argparse.Namespace, command: str) -> None:
-    from harness.splits import trained_for
+    from harness.policies.splits import trained_for
     from reference_agents.sides import configurations
     from reference_agents.training import make_training, train_seed
 

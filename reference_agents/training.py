@@ -23,7 +23,7 @@ import numpy as np
 
 from envs.errors import InputError, not_among
 from envs.keys import training_key
-from harness.checkpoint import read_manifest, save_policy
+from harness.policies.checkpoint import read_manifest, save_policy
 from protocols import load_train_config
 from reference_agents import networks, ppo
 from reference_agents.curve import plot_curves, steps_to_success, write_curve

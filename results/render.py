@@ -14,7 +14,7 @@ import numpy as np
 from tabulate import tabulate
 
 from harness import Report, load_report
-from harness.blocks import interval, label
+from harness.reporting.blocks import interval, label
 
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"

@@ -119,7 +119,7 @@ def _hue_and_saturation(
     Comparisons and one division by what depends on the pixel; colours go through [0, 1] because
     its rounding decides what truncation makes of whole grey levels.
     """
-    red, green, blue = (plane * (1 / 255) for plane in planes)
+    red, green, blue = (plane / 255.0 for plane in planes)
     most = larger(larger(red, green, xp), blue, xp)
     spread = most - smaller(smaller(red, green, xp), blue, xp)
     is_blue, is_green = most == blue, most == green

@@ -34,10 +34,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
 
 from tiny_run import KEYS, MANIFEST, cell, contents, names, tiny_run
 
-from harness.atomic import scratch_of
 from harness.cli import guarded
 from harness.errors import BAD_INPUT, FAILED
-from harness.runfolder import open_run
+from harness.rollouts.atomic import scratch_of
+from harness.rollouts.runfolder import open_run
 
 CALLS = (
     "openat", "read", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "close", "flock",

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
 
 from simulated_runs import simulated
 
-from harness.gate import Rule
+from harness.reporting.gate import Rule
 
 SEEDS = (1, 3, 5)
 GAP_VERDICTS = ("seed-dependent", "consistent-gap", "gap-within-spread", "checkpoint-gap")

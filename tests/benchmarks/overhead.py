@@ -2,9 +2,9 @@
 
     python tests/benchmarks/overhead.py [--pairs 15] [--episodes 512] [--policy builtin:ppo ...]
 
-The same episodes are played by `harness.rollout.play` and by the least that can be written: a scan
-over environment and policy that keeps nothing but the return and the metrics. Both are compiled
-beforehand and measured in turns, by processor time (all threads together), so that other work on
+The same episodes are played by `harness.rollouts.rollout.play` and by the least that can be
+written: a scan over environment and policy that keeps nothing but the return and the metrics. Both
+are compiled beforehand and measured in turns, by processor time (all threads together), so that other work on
 the machine hurts little. Printed are the ratio of the least time of either, which other work cannot
 make smaller, and the middle half of the ratios of neighbouring runs. A policy that never looks at
 the picture is played without drawing one, in both; what the harness adds is then large beside it
@@ -25,9 +25,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from envs.keys import POLICY, episode_key
+from harness.policies.sources import load_policies
 from harness.policy import Policy
-from harness.rollout import lanes_per_block, play
-from harness.sources import load_policies
+from harness.rollouts.rollout import lanes_per_block, play
 from protocols import load_suite
 
 

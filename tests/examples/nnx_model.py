@@ -15,7 +15,7 @@ from flax import nnx
 
 import envs
 from harness import evaluate
-from harness.sources import load_policies
+from harness.policies.sources import load_policies
 from protocols import load_suite, load_train_config
 
 LANES, ROLLOUT, GAMMA = 64, 16, 0.98

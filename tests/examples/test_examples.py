@@ -14,10 +14,10 @@ import jax
 import numpy as np
 import pytest
 
+from harness.policies.settling import settle
+from harness.policies.sources import load_policies
 from harness.policy import policy
-from harness.rollout import play
-from harness.settling import settle
-from harness.sources import load_policies
+from harness.rollouts.rollout import play
 from protocols import load_train_config
 
 pytestmark = pytest.mark.slow

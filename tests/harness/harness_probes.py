@@ -11,8 +11,8 @@ import jax.numpy as jnp
 from envs.core import Config, Metric, Outcome
 from envs.keys import LEVEL
 from envs.parameters import CONTROL, choice, integer, number
+from harness.policies.sources import PolicySet
 from harness.policy import Policy
-from harness.sources import PolicySet
 from protocols import Pair, Suite
 
 SUCCESS = Metric("success", 1.0, (0.0, 1.0), binary=True)

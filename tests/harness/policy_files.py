@@ -7,7 +7,7 @@ import numpy as np
 import orbax.checkpoint as ocp
 from harness_probes import ProbeConfig
 
-from harness.sources import load_policies
+from harness.policies.sources import load_policies
 
 FIXTURES = Path(__file__).parent / "fixtures" / "orbax"
 LINEAR = """

@@ -11,9 +11,9 @@ import numpy as np
 
 from envs.core import Metric, Outcome
 from envs.keys import LEVEL
+from harness.policies.settling import settle
 from harness.policy import policy
-from harness.rollout import play
-from harness.settling import settle
+from harness.rollouts.rollout import play
 
 SHAPE = (2, 3, 2)
 

@@ -15,11 +15,11 @@ import numpy as np
 from harness_probes import ProbeConfig
 
 from envs.keys import episode_key
-from harness.gate import Rule
-from harness.judging import judge_records
-from harness.records import Cell, Records
-from harness.result import Report
-from harness.rollout import EpisodeBatch, play_block
+from harness.reporting.gate import Rule
+from harness.reporting.judging import judge_records
+from harness.reporting.records import Cell, Records
+from harness.reporting.result import Report
+from harness.rollouts.rollout import EpisodeBatch, play_block
 from protocols import Pair, Suite
 
 STEPS = 3  # of an episode: success is all of them going right

@@ -9,9 +9,9 @@ from simulated_runs import simulated
 
 from envs.errors import InputError
 from harness import evaluate
-from harness.baseline import against as judged
-from harness.export import dump, to_dict, write_report
-from harness.stored import load_report
+from harness.reporting.baseline import against as judged
+from harness.reporting.export import dump, to_dict, write_report
+from harness.reporting.stored import load_report
 
 SUITE = probe_suite(60, 150)
 SETTING = {"episodes": 128}

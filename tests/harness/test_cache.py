@@ -11,8 +11,8 @@ import pytest
 from harness_probes import agents, probe_pair, probe_suite
 
 from harness import evaluate
-from harness.cache import cache_folder, prepare
-from harness.compiling import Compilations, timing_line
+from harness.rollouts.cache import cache_folder, prepare
+from harness.rollouts.compiling import Compilations, timing_line
 from protocols import Suite, load_suite
 
 
@@ -58,8 +58,8 @@ def test_a_folder_that_cannot_be_made_is_not_used(home):
 
 PROGRAM = """
 import jax
-from harness.cache import use_cache
-from harness.compiling import Compilations
+from harness.rollouts.cache import use_cache
+from harness.rollouts.compiling import Compilations
 folder = use_cache()
 with Compilations() as found:
     assert jax.jit(lambda x: 3 * x)(2) == 6

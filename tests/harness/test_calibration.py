@@ -6,7 +6,7 @@ from harness_probes import ProbeConfig, agents, probe_pair
 from simulated_runs import simulated
 
 from harness import evaluate
-from harness.gate import Rule
+from harness.reporting.gate import Rule
 
 pytestmark = pytest.mark.slow
 

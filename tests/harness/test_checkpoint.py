@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from envs.errors import InputError
-from harness.checkpoint import build_network, load_checkpoint, save_policy
-from harness.sources import checkpoint_steps, load_policies
+from harness.policies.checkpoint import build_network, load_checkpoint, save_policy
+from harness.policies.sources import checkpoint_steps, load_policies
 
 FACTORY = "reference_agents.networks:patch"
 ARGUMENTS = {"num_actions": 3, "widths": [4, 4], "dense": 8}

@@ -11,8 +11,8 @@ from policy_files import chosen, env, expected_action, linear, load, write, writ
 
 from envs.errors import InputError
 from harness import RunError, evaluate
-from harness.sources import load_policies
-from harness.weights import digest_of
+from harness.policies.sources import load_policies
+from harness.policies.weights import digest_of
 
 pytestmark = pytest.mark.slow
 

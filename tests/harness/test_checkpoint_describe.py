@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from harness import cli
-from harness.describe import MOST_LEAVES, describe
-from harness.sources import load_policies
+from harness.policies.describe import MOST_LEAVES, describe
+from harness.policies.sources import load_policies
 
 FIXTURES = Path(__file__).parent / "fixtures" / "orbax"
 

@@ -8,8 +8,8 @@ import pytest
 from policy_files import chosen, env, expected_action, linear, load, write, write_code
 
 from envs.errors import InputError
-from harness.checkpoint import build_network, load_checkpoint, save_policy
-from harness.sources import load_policies
+from harness.policies.checkpoint import build_network, load_checkpoint, save_policy
+from harness.policies.sources import load_policies
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ import pytest
 
 import protocols
 from harness import cli
-from harness.checkpoint import build_network, save_policy
+from harness.policies.checkpoint import build_network, save_policy
 
 SMOKE = ["--suite", "smoke", "--episodes", "4"]
 

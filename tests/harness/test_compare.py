@@ -9,7 +9,7 @@ from envs.errors import InputError
 from harness import compare as command
 from harness import evaluate
 from harness.compare import compare, render
-from harness.export import write_report
+from harness.reporting.export import write_report
 
 SUITE = probe_suite(60, 150)
 

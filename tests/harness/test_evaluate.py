@@ -10,8 +10,8 @@ from harness_probes import ProbeConfig, always_right, often_right, probe_pair, r
 import harness
 from envs.errors import InputError
 from harness import evaluate
-from harness.export import dump, to_dict, write_report
 from harness.policy import policy
+from harness.reporting.export import dump, to_dict, write_report
 from protocols import Pair, Suite
 
 

@@ -13,9 +13,9 @@ from lane_probes import HORIZON, Tell, counting, starts
 
 from harness import policy
 from harness.errors import RunError
-from harness.host import AnswerError, NoAnswer, TimeLimit, call_on_host, host_memory
-from harness.rollout import play
-from harness.settling import settle
+from harness.policies.settling import settle
+from harness.rollouts.host import AnswerError, NoAnswer, TimeLimit, call_on_host, host_memory
+from harness.rollouts.rollout import play
 
 pytestmark = pytest.mark.slow
 
@@ -262,7 +262,7 @@ def test_code_that_cannot_be_interrupted_ends_with_the_process_and_exit_code_4()
     """A long computation in C, which lets other threads run but never comes back to Python."""
     script = """
         import hashlib
-        from harness import host
+        from harness.rollouts import host
 
         host.GRACE = 0.3
         with host.TimeLimit(0.3, "stuck") as limit:

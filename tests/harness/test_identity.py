@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from harness.identity import code_digest
+from harness.policies.identity import code_digest
 
 SCALE = np.arange(3.0)
 
@@ -84,7 +84,10 @@ def test_a_function_has_the_same_digest_in_every_process(tmp_path):
         "def helper(x):\n    return x in KNOWN or (lambda: x in {'d', 'e', 'f'})()\n"
         "def act(obs, key):\n    return helper(NET.apply(WEIGHTS, obs))\n"
     )
-    code = "from harness.identity import code_digest; import mine; print(code_digest(mine.act))"
+    code = (
+        "from harness.policies.identity import code_digest; import mine; "
+        "print(code_digest(mine.act))"
+    )
     digests = {
         subprocess.run(
             [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True,

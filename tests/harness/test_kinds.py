@@ -12,7 +12,7 @@ from harness_probes import (
 
 from envs import InputError
 from harness import evaluate
-from harness.export import to_dict
+from harness.reporting.export import to_dict
 from protocols import Pair
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from envs.errors import InputError
-from harness.importing import attribute, own_attribute
-from harness.sources import load_policies
+from harness.policies.importing import attribute, own_attribute
+from harness.policies.sources import load_policies
 
 FILES = {
     "envs/__init__.py": "WHOSE = 'theirs'\n",
@@ -108,7 +108,7 @@ def test_a_changed_file_is_read_again_and_an_equal_one_is_not(tmp_path):
 
 def test_what_is_ours_never_comes_from_where_the_user_stands(tmp_path, monkeypatch):
     """A checkpoint may name our factories, so a folder called as ours must not provide them."""
-    from harness.checkpoint import build_network
+    from harness.policies.checkpoint import build_network
     from reference_agents.bundled import ppo
 
     trap = "raise RuntimeError('the wrong reference_agents')\n"

@@ -8,7 +8,7 @@ import pytest
 from harness_probes import ProbeConfig, agents, probe_pair
 
 from harness import evaluate
-from harness.export import to_dict
+from harness.reporting.export import to_dict
 from protocols import Pair, Suite
 
 OWN = ProbeConfig()

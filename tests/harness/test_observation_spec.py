@@ -9,9 +9,9 @@ from seeing_probes import SHAPE, Stripes, picture, rolled, same_records
 
 import harness
 from envs.errors import InputError
-from harness.observations import Obs, bind
+from harness.policies.observations import Obs, bind
+from harness.policies.settling import settle
 from harness.policy import policy
-from harness.settling import settle
 
 pytestmark = pytest.mark.slow
 

@@ -8,11 +8,11 @@ import pytest
 from seeing_probes import SHAPE, Stripes, rolled, same_records
 
 from envs.errors import InputError
-from harness.observations import Obs
+from harness.policies.observations import Obs
+from harness.policies.settling import settle
+from harness.policies.sources import load_policies
 from harness.policy import policy
-from harness.rollout import play
-from harness.settling import settle
-from harness.sources import load_policies
+from harness.rollouts.rollout import play
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")
@@ -20,7 +20,7 @@ pytest.importorskip("onnx")
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from harness.onnx import METADATA, onnx_policy
+from harness.policies.onnx import METADATA, onnx_policy
 
 WEIGHTS = np.random.default_rng(0).normal(size=(12, 5)).astype(np.float32)
 FLOAT, BYTES = TensorProto.FLOAT, TensorProto.UINT8

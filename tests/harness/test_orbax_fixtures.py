@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from envs.errors import InputError
-from harness.layout import choose, step_at
-from harness.weights import describe_weights, digest_of, leaves_of, read_weights, slot_text
+from harness.policies.layout import choose, step_at
+from harness.policies.weights import describe_weights, digest_of, leaves_of, read_weights, slot_text
 
 pytestmark = pytest.mark.slow
 
@@ -242,8 +242,8 @@ def test_reading_works_inside_a_running_event_loop():
 def test_reading_says_nothing_on_any_stream():
     code = (
         "from pathlib import Path\n"
-        "from harness.layout import choose\n"
-        "from harness.weights import describe_weights, read_weights\n"
+        "from harness.policies.layout import choose\n"
+        "from harness.policies.weights import describe_weights, read_weights\n"
         f"for path in sorted(Path({str(FIXTURES)!r}).glob('*/*')):\n"
         "    step, _ = choose(path)\n"
         "    read_weights(step), describe_weights(step)\n"

@@ -6,7 +6,7 @@ import pytest
 from harness_probes import agents, probe_pair, probe_suite, probe_sweep
 
 from harness import evaluate, load_report
-from harness.export import to_dict, write_report
+from harness.reporting.export import to_dict, write_report
 from protocols import Suite
 
 

@@ -6,8 +6,8 @@ import pytest
 from harness_probes import ProbeConfig, always_right
 
 from envs.errors import InputError
+from harness.policies.settling import settle
 from harness.policy import builtin, policy
-from harness.settling import settle
 
 
 def env():
@@ -126,9 +126,9 @@ def test_without_pytorch_the_message_says_what_to_install(monkeypatch):
 @pytest.mark.parametrize(
     ("module", "missing", "extra"),
     [
-        ("harness.remote", "websockets.sync", "remote"),
-        ("harness.wire", "msgpack", "remote"),
-        ("harness.onnx", "onnxruntime", "onnx"),
+        ("harness.policies.remote", "websockets.sync", "remote"),
+        ("harness.policies.wire", "msgpack", "remote"),
+        ("harness.policies.onnx", "onnxruntime", "onnx"),
     ],
 )
 def test_a_missing_extra_is_named(monkeypatch, module, missing, extra):

@@ -8,7 +8,7 @@ import pytest
 from seeing_probes import SHAPE, rolled, same_records
 
 from envs.errors import InputError
-from harness.observations import Obs
+from harness.policies.observations import Obs
 from harness.policy import policy
 
 torch = pytest.importorskip("torch")

@@ -10,19 +10,19 @@ from seeing_probes import SHAPE, Stripes, picture, rolled, same_records
 
 from envs.errors import InputError
 from harness.errors import RunError
-from harness.observations import Obs
+from harness.policies.observations import Obs
+from harness.policies.settling import settle
+from harness.policies.sources import load_policies
 from harness.policy import policy
-from harness.rollout import play
-from harness.settling import settle
-from harness.sources import load_policies
+from harness.rollouts.rollout import play
 
 pytest.importorskip("websockets")
 pytest.importorskip("msgpack")
 
 from websockets.sync.server import serve as listen
 
-from harness import wire
-from harness.remote import connect, serving
+from harness.policies import wire
+from harness.policies.remote import connect, serving
 
 pytestmark = pytest.mark.slow
 
@@ -156,7 +156,7 @@ def test_the_command_line_takes_an_address(own_records):
 
 def test_two_connections_to_one_server_count_as_the_same_policy():
     """What a run folder compares when it goes on: sockets and threads say nothing."""
-    from harness.identity import code_digest
+    from harness.policies.identity import code_digest
 
     with serving(act) as url, asked(url) as one, asked(url) as other, asked(f"{url}#x") as third:
         digests = [code_digest(p.apply, p.weights, p.carry) for p in (one, other, third)]

@@ -8,9 +8,10 @@ from harness_probes import agent, probe_suite, probe_sweep
 from PIL import Image
 
 import protocols
-from harness import cli, evaluate, film, replay, worst
-from harness.export import write_report
-from harness.stored import load_report
+from harness import cli, evaluate, replay
+from harness.reporting import film, worst
+from harness.reporting.export import write_report
+from harness.reporting.stored import load_report
 
 pytestmark = pytest.mark.slow
 ONE = agent(0, fingerprint="1" * 64)

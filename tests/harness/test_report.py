@@ -10,8 +10,8 @@ from harness_probes import agents, always_right, often_right, probe_pair, probe_
 
 import harness
 from harness import evaluate, report
-from harness.export import write_report
-from harness.paper import paper_rows
+from harness.reporting.export import write_report
+from harness.reporting.paper import paper_rows
 
 GOLDEN = Path(__file__).parent / "golden_report.md"
 PROVENANCE = {

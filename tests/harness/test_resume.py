@@ -30,12 +30,13 @@ from tiny_run import contents, timeless
 import harness
 import protocols
 from envs.errors import InputError
-from harness import atomic, cli, evaluate, load_report, measure
-from harness.export import dump, to_dict
-from harness.measure import Watcher
+from harness import cli, evaluate, load_report
+from harness.policies.sources import load_policies
 from harness.policy import policy
+from harness.reporting.export import dump, to_dict
+from harness.rollouts import atomic, measure
+from harness.rollouts.measure import Watcher
 from harness.run import Settings, as_suite, run
-from harness.sources import load_policies
 
 pytestmark = pytest.mark.slow
 
@@ -248,7 +249,7 @@ def test_a_run_that_was_continued_on_another_machine_names_both(played, tmp_path
         notes_of(agents(1), probe_suite(150), tmp_path)
     played.limit = None
     first = json.loads((tmp_path / "manifest.json").read_text())["machine"]
-    monkeypatch.setattr("harness.manifest._cpu_model", lambda: "Z80")
+    monkeypatch.setattr("harness.rollouts.manifest._cpu_model", lambda: "Z80")
     assert f"begun on {first}, continued on Z80: last digits may differ" in notes_of(
         agents(1), probe_suite(150), tmp_path
     )

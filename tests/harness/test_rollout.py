@@ -8,10 +8,10 @@ from harness_probes import ProbeConfig, always_right
 from lane_probes import HORIZON, Tell, alone, counting, sampled, starts
 
 from envs.keys import LEVEL, episode_key
-from harness import memory, rollout
 from harness.errors import RunError
 from harness.policy import Policy, network_policy, policy
-from harness.rollout import ROWS, Part, lanes_per_block, plan_parts, play
+from harness.rollouts import memory, rollout
+from harness.rollouts.rollout import ROWS, Part, lanes_per_block, plan_parts, play
 from reference_agents import networks
 
 pytestmark = pytest.mark.slow

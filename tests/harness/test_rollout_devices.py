@@ -10,7 +10,7 @@ import pytest
 from lane_probes import Tell, sampled
 
 from harness.policy import policy
-from harness.rollout import play
+from harness.rollouts.rollout import play
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ import jax
 import numpy as np
 from lane_probes import Tell, sampled
 
-from harness import rollout
+from harness.rollouts import rollout
 from harness.policy import policy
 
 assert len(jax.devices()) == 4

@@ -12,9 +12,9 @@ import pytest
 from tiny_run import KEYS, MANIFEST, cell, contents, names, tiny_run
 
 from envs.errors import InputError
-from harness import atomic
 from harness.errors import RunError
-from harness.runfolder import file_name, open_run
+from harness.rollouts import atomic
+from harness.rollouts.runfolder import file_name, open_run
 
 STEPS = (
     "open",
@@ -270,7 +270,7 @@ def test_two_runs_do_not_work_in_one_folder(tmp_path):
 
 def test_the_lock_of_a_killed_process_is_free(tmp_path):
     code = (
-        "import os, signal, sys; from harness.runfolder import open_run\n"
+        "import os, signal, sys; from harness.rollouts.runfolder import open_run\n"
         f"with open_run({str(tmp_path)!r}) as folder:\n"
         f"    folder.begin({MANIFEST!r})\n"
         "    os.kill(os.getpid(), signal.SIGKILL)"

@@ -17,8 +17,8 @@ from harness_probes import (
 )
 
 from harness import evaluate, report
-from harness.export import SCHEMA_VERSION, dump, report_schema, to_dict
-from harness.judging import judge_records
+from harness.reporting.export import SCHEMA_VERSION, dump, report_schema, to_dict
+from harness.reporting.judging import judge_records
 from harness.statistics.verdicts import VERDICTS
 
 pytestmark = pytest.mark.slow

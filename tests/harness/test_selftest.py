@@ -8,10 +8,10 @@ import pytest
 from harness_probes import ProbeConfig, agents, probe_pair, probe_suite
 
 from harness import evaluate, policy
-from harness.export import to_dict
-from harness.measure import KEPT, Sides, Watcher
+from harness.policies.sources import load_policies
+from harness.reporting.export import to_dict
+from harness.rollouts.measure import KEPT, Sides, Watcher
 from harness.run import Settings, as_suite, run
-from harness.sources import load_policies
 
 
 def restless(rng):

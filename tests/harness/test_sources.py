@@ -12,10 +12,10 @@ from harness_probes import ProbeConfig, agents, probe_pair, probe_widening
 
 from envs.errors import InputError
 from harness import evaluate
-from harness.checkpoint import build_network, save_policy
-from harness.sources import load_policies
-from harness.training_rules import broken_rules, rules_of
-from harness.trainings import trainings_of
+from harness.policies.checkpoint import build_network, save_policy
+from harness.policies.sources import load_policies
+from harness.policies.training_rules import broken_rules, rules_of
+from harness.policies.trainings import trainings_of
 
 FACTORY, ARGUMENTS = (
     "reference_agents.networks:patch",

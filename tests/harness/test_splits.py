@@ -12,9 +12,9 @@ from harness_probes import (
 
 from envs.errors import InputError
 from harness import evaluate
-from harness.export import to_dict
-from harness.sources import PolicySet
-from harness.splits import NONE, OTHER, SAME, split_check, trained_for
+from harness.policies.sources import PolicySet
+from harness.policies.splits import NONE, OTHER, SAME, split_check, trained_for
+from harness.reporting.export import to_dict
 from protocols import Suite
 from protocols.freeze import freeze
 

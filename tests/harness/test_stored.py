@@ -16,9 +16,9 @@ from harness_probes import (
 
 from envs.errors import InputError
 from harness import evaluate
-from harness.export import dump, to_dict, write_report
-from harness.judging import judge_records
-from harness.stored import Incompatible, load_report
+from harness.reporting.export import dump, to_dict, write_report
+from harness.reporting.judging import judge_records
+from harness.reporting.stored import Incompatible, load_report
 
 CASES = {
     "suite": lambda: (agents(3), probe_suite(60, 150)),

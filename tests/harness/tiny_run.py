@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.runfolder import file_name, open_run
+from harness.rollouts.runfolder import file_name, open_run
 
 MANIFEST = {
     "measured": {"suite": {"digest": "a" * 64}, "settings": {"episodes": 3, "seed": 0}},

@@ -12,8 +12,8 @@ import pytest
 from ppo_probes import NoisyObservation
 
 from envs.errors import InputError
-from harness.checkpoint import load_checkpoint, read_manifest
-from harness.sources import load_policies
+from harness.policies.checkpoint import load_checkpoint, read_manifest
+from harness.policies.sources import load_policies
 from protocols import load_suite
 from reference_agents import curve, networks, ppo, progress, sides, train, training
 

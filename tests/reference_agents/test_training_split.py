@@ -6,8 +6,8 @@ import pytest
 from ppo_probes import NoisyObservation
 
 from envs.errors import InputError
-from harness.checkpoint import read_manifest
-from harness.splits import trained_for
+from harness.policies.checkpoint import read_manifest
+from harness.policies.splits import trained_for
 from protocols import load_suite
 from protocols.freeze import freeze, write_split
 from reference_agents import networks, ppo, train, training

@@ -1,0 +1,1 @@
+"""From episode records to verdicts, tables and files."""
