@@ -70,7 +70,11 @@ def doses(report: Report) -> str:
     rows = []
     for result in report.pairs:
         gap, curve = result.results["success"], result.doses["success"]
-        scores = (f"{name}: {side.heldout.interval.point:.2f}" for name, side in gap.sides.items())
+        train = gap.train.interval.point
+        scores = (
+            f"{name}: {train - loss:.2f}"
+            for name, loss in zip(result.pair.heldout, curve.gaps, strict=True)
+        )
         slope = curve.slope
         text = f"{slope.point:.3g} [{slope.low:.3g}, {slope.high:.3g}]" if slope else "–"
         rows.append([result.name, " · ".join(scores), text])
