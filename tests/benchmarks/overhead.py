@@ -5,11 +5,12 @@
 The same episodes are played by `harness.rollouts.rollout.play` and by the least that can be
 written: a scan over environment and policy that keeps nothing but the return and the metrics. Both
 are compiled beforehand and measured in turns, by processor time (all threads together), so that
-other work on the machine hurts little. Printed are the ratio of the least time of either, which other work cannot
-make smaller, and the middle half of the ratios of neighbouring runs. A policy that never looks at
-the picture is played without drawing one, in both; what the harness adds is then large beside it
-and small in itself, so the difference per step is printed, too. Episodes of the platformer all have
-full length: where some ended early, the bare scan would go on to the horizon all the same.
+other work on the machine hurts little. Printed are the ratio of the least time of either, which
+other work cannot make smaller, and the middle half of the ratios of neighbouring runs. A policy
+that never looks at the picture is played without drawing one, in both; what the harness adds is
+then large beside it and small in itself, so the difference per step is printed, too. Episodes of
+the platformer all have full length: where some ended early, the bare scan would go on to the
+horizon all the same.
 """
 
 from __future__ import annotations
