@@ -171,7 +171,11 @@ def plan_run(policies: PolicySet, suite: Suite, settings: Settings, watcher: Wat
     sides = Sides(episodes, settings.seed, settings.num_envs, watcher)
     played = [one for pair in suite for one in (pair, pair.widened) if one is not None]
     pairs = [(pair, _policies_for(pair, policies, sides, watcher)) for pair in played]
-    refuse_missing_seeds({pair.train_name: [one.seed for one in some] for pair, some in pairs})
+    fewer = refuse_missing_seeds(
+        {pair.train_name: [one.seed for one in some] for pair, some in pairs}
+    )
+    if fewer:
+        watcher.note(fewer)
     for pair, chosen in pairs:
         sides.plan_pair(pair, chosen)
     metrics = sides.build(suite.pairs[0].train)[0].metrics

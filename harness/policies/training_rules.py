@@ -114,20 +114,35 @@ def _listed(values: Iterable[Any]) -> str:
     return ", ".join(map(str, values))
 
 
-def refuse_missing_seeds(trainings: Mapping[str, Iterable[int]]) -> None:
-    """Refuse trainings that do not have the same seeds: the missing ones would be dropped.
+def refuse_missing_seeds(trainings: Mapping[str, Iterable[int]]) -> str | None:
+    """Refuse trainings with a hole in their seeds: a seed that is missing would be dropped.
+
+    A training may have fewer seeds than another, as long as they are the first of them.
 
     Args:
         trainings: training configuration -> its seeds.
+
+    Returns:
+        One line on trainings that have fewer seeds, or None.
 
     Raises:
         InputError: naming who has which.
     """
     seeds = {name: set(some) for name, some in trainings.items()}
-    every = set().union(*seeds.values())
-    missing = {name: sorted(every - some) for name, some in seeds.items() if every - some}
-    if missing:
-        listed = "; ".join(f"{name} has no seed {_listed(some)}" for name, some in missing.items())
-        raise InputError(
-            f"the trainings do not have the same seeds: {listed} (in all: {_listed(sorted(every))})"
+    every = sorted(set().union(*seeds.values()))
+    holes = {
+        name: [one for one in every if one not in some and one < max(some)]
+        for name, some in seeds.items()
+    }
+    if any(holes.values()):
+        listed = "; ".join(
+            f"{name} has no seed {_listed(some)}" for name, some in holes.items() if some
         )
+        raise InputError(
+            f"the trainings do not have the same seeds: {listed} (in all: {_listed(every)})"
+        )
+    fewer = {name: len(some) for name, some in seeds.items() if len(some) < len(every)}
+    listed = ", ".join(f"{name} ({number})" for name, number in fewer.items())
+    return (
+        f"fewer training seeds than the other trainings ({len(every)}): {listed}" if fewer else None
+    )

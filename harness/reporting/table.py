@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -85,9 +86,14 @@ def policy_line(facts) -> str:
     source = f"trained on {', '.join(known)}" if known else "training unverified"
     modes = {"sample": "actions sampled", "greedy": "actions greedy", "own": "its own actions"}
     acts = ", ".join(modes[mode] for mode in facts["actions"])
-    return (
-        f"policy {facts['name']}: {count(len(facts['seeds']), 'training seed')}, {source}, {acts}"
-    )
+    return f"policy {facts['name']}: {_seeds(facts)}, {source}, {acts}"
+
+
+def _seeds(facts) -> str:
+    """Return "5 training seeds", or "3 to 5 training seeds" where trainings have fewer."""
+    per_training = Counter(one["training"] for one in facts["policies"])
+    fewest, most = min(per_training.values()), max(per_training.values())
+    return f"{f'{fewest} to ' if fewest < most else ''}{count(most, 'training seed')}"
 
 
 def weights_line(facts) -> list[str]:

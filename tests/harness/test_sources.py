@@ -14,7 +14,7 @@ from envs.errors import InputError
 from harness import evaluate
 from harness.policies.checkpoint import build_network, save_policy
 from harness.policies.sources import load_policies
-from harness.policies.training_rules import broken_rules, rules_of
+from harness.policies.training_rules import broken_rules, refuse_missing_seeds, rules_of
 from harness.policies.trainings import trainings_of
 
 FACTORY, ARGUMENTS = (
@@ -231,10 +231,18 @@ def test_mixed_rules_make_a_pair_invalid_with_the_reason():
     assert "chosen by different rules" in str(report)
 
 
-def test_trainings_with_different_seeds_are_refused_before_the_run():
+def test_a_training_with_a_hole_in_its_seeds_is_refused_before_the_run():
     pair = probe_widening()
     narrow, wide = ({"name": name, "digest": config.digest} for name, config in
                     (("narrow", pair.train), ("wide", pair.wide)))  # fmt: skip
-    policies = [*agents(3, train=narrow), *agents(2, train=wide)]
-    with pytest.raises(InputError, match=r"wide has no seed 2 \(in all: 0, 1, 2\)"):
-        evaluate(policies, pair, episodes=2)
+    crashed = [one for one in agents(3, train=wide) if one.seed != 1]
+    with pytest.raises(InputError, match=r"wide has no seed 1 \(in all: 0, 1, 2\)"):
+        evaluate([*agents(3, train=narrow), *crashed], pair, episodes=2)
+
+
+def test_a_training_may_have_fewer_seeds_and_that_is_said():
+    assert refuse_missing_seeds({"base": [0, 1, 2], "wide": [2, 1, 0]}) is None
+    said = refuse_missing_seeds({"base": range(5), "wide": range(3), "colors": range(5)})
+    assert said == "fewer training seeds than the other trainings (5): wide (3)"
+    with pytest.raises(InputError, match="wide has no seed 0"):
+        refuse_missing_seeds({"base": [0, 1], "wide": [1]})
