@@ -1,5 +1,7 @@
 """What all tests share."""
 
+import signal
+
 import pytest
 
 
@@ -9,3 +11,10 @@ def _compiled_programs_stay_out_of_the_users_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interruptible():
+    """Shells start background jobs with Ctrl-C ignored, and children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
