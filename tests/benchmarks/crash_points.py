@@ -32,12 +32,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
 
-from tiny_run import KEYS, MANIFEST, cell, contents, names, tiny_run
+from tiny_run import STARTS, contents, names, tiny_run
 
 from harness.cli import guarded
 from harness.errors import BAD_INPUT, FAILED
 from harness.rollouts.atomic import scratch_of
-from harness.rollouts.runfolder import open_run
 
 CALLS = (
     "openat", "read", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "close", "flock",
@@ -46,30 +45,6 @@ CALLS = (
 )  # fmt: skip
 WAYS = {"kill": "signal=SIGKILL", "EIO": "error=EIO", "ENOSPC": "error=ENOSPC"}
 FILLS_THE_DISK = ("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "mkdir")
-
-
-def first_start(path: Path) -> None:
-    """Nothing is there; the folder above is missing, too."""
-
-
-def resumed(path: Path) -> None:
-    """One cell is there, one is damaged, and files were being written."""
-    with open_run(path) as folder:
-        folder.begin(MANIFEST)
-        for key in KEYS[:2]:
-            folder.keep(key, cell(key), {"rollouts_s": 1.0})
-    damaged = path / "cells" / names()[1]
-    damaged.write_bytes(damaged.read_bytes().replace(b"success", b"succes5"))
-    for stray in (".manifest.json", ".report.json", ".probe", *(f"cells/.{n}" for n in names())):
-        (path / f"{stray}.tmp").write_text('{"half')
-
-
-def complete(path: Path) -> None:
-    """The run is finished."""
-    tiny_run(path)
-
-
-STARTS = (first_start, resumed, complete)
 
 
 def watched(path: Path, cells: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tiny_run import KEYS, MANIFEST, cell, contents, names, tiny_run
+from tiny_run import KEYS, MANIFEST, STARTS, cell, contents, names, tiny_run
 
 from envs.errors import InputError
 from harness.errors import RunError
@@ -103,30 +103,6 @@ def on_disk(monkeypatch):
         return disk, raised
 
     return go
-
-
-def nothing_there(path):
-    """The first start; a folder above is missing as well."""
-
-
-def killed_twice(path):
-    """A resumed run: one cell there, one damaged, and files that were being written."""
-    with open_run(path) as folder:
-        folder.begin(MANIFEST)
-        for key in KEYS[:2]:
-            folder.keep(key, cell(key), {"rollouts_s": 1.0})
-    damaged = path / "cells" / names()[1]
-    damaged.write_bytes(damaged.read_bytes().replace(b"success", b"succes5"))
-    for stray in (".manifest.json", ".report.json", ".probe", *(f"cells/.{n}" for n in names())):
-        (path / f"{stray}.tmp").write_text('{"half')
-
-
-def finished(path):
-    """A run that is complete."""
-    tiny_run(path)
-
-
-STARTS = (nothing_there, killed_twice, finished)
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,30 @@ def tiny_run(path: str | Path, seconds: float = 1.0) -> list[str]:
     return played
 
 
+def first_start(path: Path) -> None:
+    """Nothing is there; the folder above is missing, too."""
+
+
+def resumed(path: Path) -> None:
+    """One cell is there, one is damaged, and files were being written."""
+    with open_run(path) as folder:
+        folder.begin(MANIFEST)
+        for key in KEYS[:2]:
+            folder.keep(key, cell(key), {"rollouts_s": 1.0})
+    damaged = path / "cells" / names()[1]
+    damaged.write_bytes(damaged.read_bytes().replace(b"success", b"succes5"))
+    for stray in (".manifest.json", ".report.json", ".probe", *(f"cells/.{n}" for n in names())):
+        (path / f"{stray}.tmp").write_text('{"half')
+
+
+def complete(path: Path) -> None:
+    """The run is finished."""
+    tiny_run(path)
+
+
+STARTS = (first_start, resumed, complete)  # how a run may find its folder
+
+
 def contents(path: Path) -> dict[str, bytes]:
     """Return every file of a folder but the lock, by name, without what depends on the clock."""
     files = sorted(file for file in path.rglob("*") if file.is_file() and file.name != ".lock")
