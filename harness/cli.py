@@ -82,7 +82,7 @@ def build_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--policy", help="checkpoint, folder of seed-<k>, pattern, net.onnx, ws://HOST:PORT, "
         "module:attr, file.py:attr, or "
-        "builtin:ppo|random|noop|right|right-jump|oracle|greedy-manhattan")  # fmt: skip
+        "builtin:ppo|rad|random|noop|right|right-jump|oracle|greedy-manhattan")  # fmt: skip
     add("--suite", default="hard", help="name of a bundled suite, or a YAML file (default: hard)")
     add("--pair", help="only this pair of the suite")
     add("--episodes", type=int, help="per side and training seed (default: the suite's number)")
@@ -225,7 +225,7 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         return _envelope(options, suite, settings, env)
     if options.save_worst < 0 or (options.save_worst and options.out is None):
         raise InputError("--save-worst K draws K pictures into the run's folder; name it: --out")
-    policies = load_named(options, env)
+    policies = load_named(options, suite, env)
     if options.dry_run:
         return _dry_run(options, policies, suite, settings)
     with ConsoleWatcher(suite, settings) as watcher:
@@ -241,15 +241,18 @@ def _evaluate(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     return report.exit_code
 
 
-def load_named(options: argparse.Namespace, env, step: int | None = None):
-    """Return the policies that the options name, at a step of their training if that is given."""
+def load_named(options: argparse.Namespace, what, env, step: int | None = None):
+    """Return the policies that the options name, for a pair or a suite.
+
+    `step` is one of their training, in place of that of the options.
+    """
     from harness.policies.sources import load_policies
 
     chosen = _step(options) if step is None else step
     return load_policies(
         options.policy, actions=options.actions, env=env, step=chosen, apply=options.apply,
         params_key=options.params_key, allow_extra=options.allow_extra,
-        note=lambda text: print(f"note: {text}", file=sys.stderr),
+        sides=what.training_sides, note=lambda text: print(f"note: {text}", file=sys.stderr),
     )  # fmt: skip
 
 
@@ -289,7 +292,7 @@ def _envelope(options: argparse.Namespace, suite, settings, env) -> int:
 
     reports = []
     for step in checkpoint_steps(options.policy):
-        policies = load_named(options, env, step)
+        policies = load_named(options, suite, env, step)
         out = options.out and options.out / f"step-{step}"
         with ConsoleWatcher(suite, settings) as watcher:
             reports.append(run(policies, suite, settings, watcher, out=out))

@@ -24,7 +24,7 @@ from harness.rollouts.host import TIME_LIMIT
 
 KINDS = ("jax", "jax-batch", "host-batch", "host-single")
 ACTIONS = ("own", "sample", "greedy")
-BUILTINS = ("ppo", "random", "noop", "right", "right-jump", "oracle", "greedy-manhattan")
+BUILTINS = ("ppo", "rad", "random", "noop", "right", "right-jump", "oracle", "greedy-manhattan")
 # Built-in policies that see the latent state; environments have them as methods of this name.
 SEES_STATE = {"oracle": "oracle", "greedy-manhattan": "greedy_manhattan"}
 NOT_FINITE = -(2**31)  # the action of a JAX policy whose logits are not finite

@@ -171,10 +171,10 @@ def find_policy(record: Record, source: Any) -> Policy:
     )
     env, _ = record.config.build()
     recorded = facts["actions"]
-    found = policy_for(load_named(source, env), record)
+    found = policy_for(load_named(source, record.pair, env), record)
     if found.actions != recorded:  # what the checkpoint declares now, or another --actions
         source.actions = recorded
-        found = policy_for(load_named(source, env), record)
+        found = policy_for(load_named(source, record.pair, env), record)
     if facts["fingerprint"] != found.fingerprint:
         steps = f", after {facts['steps']} steps" if facts["steps"] else ""
         raise InputError(

@@ -126,7 +126,7 @@ def evaluate(
     env, _ = suite.pairs[0].train.build()
     policies = load_policies(
         policy, actions=actions, env=env, apply=apply, params_key=params_key,
-        allow_extra=allow_extra,
+        allow_extra=allow_extra, sides=suite.training_sides,
     )  # fmt: skip
     return run(policies, suite, settings, out=out)
 

@@ -55,6 +55,12 @@ class Pair:
         sides = [self.train, *([self.wide] if self.wide else []), *self.heldout.values()]
         return {side.digest: side for side in sides}
 
+    @property
+    def training_sides(self) -> dict[str, str]:
+        """The training configurations that policies are needed for, name -> digest."""
+        wide = {self.wide_name: self.wide.digest} if self.wide is not None else {}
+        return {self.train_name: self.train.digest, **wide}
+
     @cached_property
     def widened(self) -> Pair | None:
         """Of a widening: the same held-out sides as seen from the wide training side."""
@@ -120,6 +126,11 @@ class Suite:
                 return pair
         names = [pair.name for pair in self.pairs]
         raise InputError(not_among(f"suite {self.name} has no pair {name!r}", name, names))
+
+    @property
+    def training_sides(self) -> dict[str, str]:
+        """Those of its pairs, name -> digest, in their order."""
+        return {name: digest for pair in self for name, digest in pair.training_sides.items()}
 
     @cached_property
     def digest(self) -> str:

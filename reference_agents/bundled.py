@@ -1,4 +1,8 @@
-"""Where the trained reference agents lie that come with the project."""
+"""Where the trained reference agents lie that come with the project.
+
+Each folder holds `<training configuration>/seed-<k>/`, the last checkpoint of every training;
+`bundle` puts them there.
+"""
 
 from __future__ import annotations
 
@@ -8,5 +12,11 @@ CHECKPOINTS = Path(__file__).parent / "checkpoints"
 
 
 def ppo() -> Path:
-    """Return the folder of the bundled PPO: `<training configuration>/seed-<k>/` checkpoints."""
+    """Return the folder of the bundled PPO."""
     return CHECKPOINTS / "ppo"
+
+
+def rad() -> Path:
+    """Return the folder of PPO with random cutout-color, "reinforcement learning with augmented
+    data" (Laskin et al., 2020)."""
+    return CHECKPOINTS / "rad"

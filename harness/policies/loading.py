@@ -54,6 +54,7 @@ class Request:
     apply: Application | None = None
     params_key: str | None = None
     allow_extra: bool = False
+    sides: Mapping[str, str] | None = None  # training configurations, name -> digest; None: all
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,12 @@ def load_policy(training: Training, request: Request, name: str) -> Policy:
         )
     one = _applied(step, request.apply, request, name)
     return one if one.seed is not None else replace(one, seed=training.seed)
+
+
+def trained_on(training: Training, number: int | str) -> Mapping[str, Any]:
+    """Return what the manifest says a checkpoint was trained on; without one, nothing."""
+    step, _ = choose(training.place, number)
+    return read_manifest(step.place).get("train", {}) if step.form == "policy" else {}
 
 
 def _refuse_unused(request: Request, why: str) -> None:

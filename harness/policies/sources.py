@@ -13,7 +13,7 @@ from harness.policies.applying import application
 from harness.policies.checkpoint import read_manifest
 from harness.policies.importing import attribute, own_attribute
 from harness.policies.layout import LAST, step_at, steps_in, suggestion
-from harness.policies.loading import Request, load_policy
+from harness.policies.loading import Request, load_policy, trained_on
 from harness.policies.training_rules import ON_HELDOUT
 from harness.policies.trainings import Training, is_pattern, trainings_of
 from harness.policy import BUILTINS, Policy, builtin, policy
@@ -21,7 +21,7 @@ from protocols import Suite
 
 # Trained policies that come with the project, as module:attr of a function that returns their
 # folder.
-BUNDLED = {"ppo": "reference_agents.bundled:ppo"}
+BUNDLED = {"ppo": "reference_agents.bundled:ppo", "rad": "reference_agents.bundled:rad"}
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,7 @@ class PolicySet:
         """
         left_out = {}
         for pair in suite:
-            sides = [(pair.train_name, pair.train.digest)]
-            if pair.wide is not None:
-                sides.append((pair.wide_name, pair.wide.digest))
+            sides = pair.training_sides.items()
             missing = [name for name, digest in sides if not self._trained_on(name, digest)]
             if missing:
                 left_out[pair.name] = missing[0]
@@ -86,6 +84,7 @@ def load_policies(
     apply: Any = None,
     params_key: str | None = None,
     allow_extra: bool = False,
+    sides: Mapping[str, str] | None = None,
     note: Callable[[str], None] = warnings.warn,
 ) -> PolicySet:
     """Return the policies that `source` names.
@@ -102,6 +101,8 @@ def load_policies(
         apply: the code that weights belong to (see `harness.policies.applying`).
         params_key: where in a checkpoint the parameters are, "a/b"; "." the whole.
         allow_extra: ignore leaves that the policy does not expect.
+        sides: the training configurations that policies are needed for, name -> digest. In a folder
+            with checkpoints for some of them, the others are not opened.
         note: told what is passed over.
 
     Raises:
@@ -110,7 +111,7 @@ def load_policies(
     if isinstance(source, PolicySet):
         return source
     named = application(apply) if apply is not None else None
-    request = Request(env, note, actions, step, named, params_key, allow_extra)
+    request = Request(env, note, actions, step, named, params_key, allow_extra, sides)
     if isinstance(source, (str, Path)):
         found = _from_text(str(source), request)
     else:
@@ -178,7 +179,7 @@ def _nothing_there(path: Path) -> str:
 
 def _from_places(name: str, trainings: Sequence[Training], request: Request) -> PolicySet:
     groups: dict[str | None, list[Policy]] = {}
-    for training in trainings:
+    for training in _needed(trainings, request):
         one = load_policy(training, request, name)
         if one.origin.get("checkpoint_rule") == ON_HELDOUT:
             raise InputError(
@@ -191,6 +192,20 @@ def _from_places(name: str, trainings: Sequence[Training], request: Request) -> 
         for group, policies in groups.items()
     }
     return PolicySet(name, ordered)
+
+
+def _needed(trainings: Sequence[Training], request: Request) -> Sequence[Training]:
+    """Leave out, unopened, what was trained for none of the sides; nothing, if that were all."""
+    if request.sides is None:
+        return trainings
+    names, digests = set(request.sides), {None, *request.sides.values()}
+    needed = []
+    for training in trainings:
+        train = trained_on(training, request.step)
+        name = train.get("name") or training.configuration
+        if name in names or train.get("digest") in digests:
+            needed.append(training)
+    return needed or trainings
 
 
 def _numbered(policies: Sequence[Policy]) -> list[Policy]:

@@ -68,6 +68,7 @@ from harness.statistics.power import (
     power_to_exceed,
     smallest_detectable,
 )
+from harness.statistics.ranking import Rank, rank_groups
 from harness.statistics.relative import RatioGap, normalized_gap, relative_gap
 from harness.statistics.results import ArmResult, GapResult, Settings
 from harness.statistics.scores import ScoresResult, judge_scores, seed_labels
@@ -107,6 +108,7 @@ __all__ = [
     "Needed",
     "NoiseFloor",
     "PairGate",
+    "Rank",
     "RatioGap",
     "ScoresResult",
     "Settings",
@@ -146,6 +148,7 @@ __all__ = [
     "plan_message",
     "power_to_exceed",
     "probability_of_improvement",
+    "rank_groups",
     "relative_gap",
     "replay_check",
     "scale_factor",

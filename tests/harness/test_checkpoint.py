@@ -138,6 +138,25 @@ def test_a_tree_of_training_configurations_and_seeds_is_one_policy_set(tmp_path)
     assert [one.seed for one in one_side.for_training("base", "base")] == [0, 2, 10]
 
 
+def test_only_what_the_sides_need_is_opened(tmp_path):
+    for name in ("base", "other"):
+        for seed in (0, 1):
+            path = tmp_path / name / f"seed-{seed}"
+            save(path, seed=seed, train={"name": name, "digest": f"{name}-digest"})
+    for path in tmp_path.glob("other/seed-*/golden.npz"):
+        path.unlink()  # whoever opens these fails
+
+    def found(**sides):
+        return set(load_policies(str(tmp_path), env=None, sides=sides).by_training)
+
+    assert found(base="base-digest") == found(renamed="base-digest") == {"base"}
+    # A configuration of that name that has changed since is judged invalid, not passed over.
+    assert found(base="another-digest") == {"base"}
+    for sides in ({"other": "other-digest"}, {"neither": "0"}):
+        with pytest.raises(InputError, match="golden"):
+            found(**sides)
+
+
 def test_two_policies_with_one_training_seed_are_refused(tmp_path):
     for folder in ("seed-1", "seed-2"):
         save(tmp_path / folder, seed=1)
