@@ -31,23 +31,25 @@ from reference_agents.networks import apart
 
 @dataclass(frozen=True)
 class PPOConfig:
-    """How to train; the defaults are what the platformer needs on two CPU cores."""
+    """How to train; the defaults are what the platformer needs on two CPU cores (see PUBLISHED)."""
 
     steps: int = 1_200_000  # environment steps in total, rounded up to whole rollouts
     num_envs: int = 64
     rollout: int = 128  # steps per environment and iteration
     epochs: int = 2  # rollouts are cheap here: fresh data beats a third pass over old data
     minibatch: int = 256
-    learning_rate: float = 1e-3  # at the start; falls linearly to zero
-    entropy: float = 0.01  # weight of the entropy bonus at the start; falls with the learning rate
+    learning_rate: float = 1e-3
+    entropy: float = 0.01  # weight of the entropy bonus
+    anneal: bool = True  # let learning rate and entropy bonus fall linearly to zero
     gamma: float = 0.99
     gae_lambda: float = 0.95
     clip: float = 0.2
+    value_clip: float | None = None  # how far an update may move a value; None: anywhere
     value_weight: float = 0.5
     max_gradient: float = 0.5  # global norm
     # Lower rewards count as this. Where one wrong step costs fifty good ones, going to and fro in
     # front of a wall looks nearly as good as jumping over it, and some seeds never get past that.
-    reward_floor: float = -0.5
+    reward_floor: float | None = -0.5
     reward_scale: float = 0.1  # keeps values near one; the environment's rewards stay as they are
 
     def __post_init__(self) -> None:
@@ -68,6 +70,14 @@ class PPOConfig:
     @property
     def updates_per_iteration(self) -> int:
         return self.epochs * (self.batch // self.minibatch)
+
+
+# The baseline of the published pairs (arXiv 2601.14232), for a GPU; NatureNet belongs to it. There
+# a time limit ends an episode like death; here it is bootstrapped.
+PUBLISHED = PPOConfig(
+    steps=25_000_000, num_envs=128, rollout=128, epochs=3, minibatch=2_048, learning_rate=5e-4,
+    anneal=False, gamma=0.999, value_clip=0.2, reward_floor=None, reward_scale=1.0,
+)  # fmt: skip
 
 
 class Task(NamedTuple):
@@ -111,9 +121,10 @@ class Finished(NamedTuple):
 
 
 def optimizer(config: PPOConfig) -> optax.GradientTransformation:
-    """Return Adam with clipped gradients and a learning rate that falls linearly to zero."""
+    """Return Adam with clipped gradients; the learning rate falls linearly to zero, or stays."""
     total = config.iterations * config.updates_per_iteration
-    schedule = optax.linear_schedule(config.learning_rate, 0.0, total)
+    last = 0.0 if config.anneal else config.learning_rate
+    schedule = optax.linear_schedule(config.learning_rate, last, total)
     return optax.chain(
         optax.clip_by_global_norm(config.max_gradient), optax.adam(schedule, eps=1e-5)
     )
@@ -182,7 +193,7 @@ def collect(
         )
         seen = Rollout(
             obs, action, _log_prob(logits, action), value,
-            jnp.maximum(outcome.reward, config.reward_floor) * config.reward_scale,
+            _learned(outcome.reward, config),
             ended, cut_value,
         )  # fmt: skip
         return (states, episodes + ended, returns * ~ended), (seen, finished)
@@ -191,6 +202,13 @@ def collect(
     (states, episodes, returns), (rollout, finished) = jax.lax.scan(step, carry, keys)
     state = state._replace(envs=states, episodes=episodes, returns=returns)
     return state, rollout, look(states, key)[2], jax.tree.map(lambda x: x.sum(0), finished)
+
+
+def _learned(reward: jax.Array, config: PPOConfig) -> jax.Array:
+    """Return the reward that is learned from."""
+    if config.reward_floor is not None:
+        reward = jnp.maximum(reward, config.reward_floor)
+    return reward * config.reward_scale
 
 
 def gae(rollout: Rollout, last_value: jax.Array, gamma: float, gae_lambda: float) -> jax.Array:
@@ -221,7 +239,12 @@ def loss(
     clipped = jnp.clip(ratio, 1.0 - config.clip, 1.0 + config.clip)
     scaled = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
     policy_loss = -jnp.minimum(ratio * scaled, clipped * scaled).mean()
-    value_loss = 0.5 * jnp.square(value - (seen.value + advantage)).mean()
+    target = seen.value + advantage
+    error = jnp.square(value - target)
+    if config.value_clip is not None:
+        moved = jnp.clip(value - seen.value, -config.value_clip, config.value_clip)
+        error = jnp.maximum(error, jnp.square(seen.value + moved - target))
+    value_loss = 0.5 * error.mean()
     log_probs = jax.nn.log_softmax(logits)
     entropy = -(jnp.exp(log_probs) * log_probs).sum(-1).mean()
     return policy_loss + config.value_weight * value_loss - entropy_weight * entropy
@@ -233,7 +256,7 @@ def update(
     """Return (weights, optimizer state) after `epochs` passes over the shuffled rollout."""
     config = task.config
     flat = jax.tree.map(lambda x: x.reshape(config.batch, *x.shape[2:]), (rollout, advantage))
-    remaining = 1.0 - state.iteration / config.iterations
+    remaining = 1.0 - state.iteration / config.iterations if config.anneal else 1.0
     rule = optimizer(config)
 
     def minibatch(carry, chosen):

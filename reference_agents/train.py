@@ -44,7 +44,8 @@ def _train(arguments: argparse.Namespace, command: str) -> None:
     names = configurations(arguments.train_config, arguments.suite)
     for name in names:
         training = make_training(
-            name, network=arguments.network, steps=arguments.steps, augment=arguments.augment,
+            name, published=arguments.published, network=arguments.network,
+            steps=arguments.steps, augment=arguments.augment,
             checkpoints=arguments.checkpoints, command=command,
         )  # fmt: skip
         side = trained_for(training.side, arguments.split)
@@ -63,6 +64,11 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--suite", metavar="NAME", help="all training configurations of a suite")
     add("--seeds", type=seed_number, nargs="+", default=[0], metavar="K", help="training seeds (0)")
     add("--out", type=Path, default=Path("ckpt"), metavar="DIR", help="where to (%(default)s/)")
+    add(
+        "--published",
+        action="store_true",
+        help="network, steps (25 million) and settings of the published baseline, for a GPU",
+    )
     add("--steps", type=positive_number, metavar="N",
         help="environment steps per seed (1.2 million)")  # fmt: skip
     add("--network", choices=NETWORKS,

@@ -93,16 +93,17 @@ class Run(NamedTuple):
 
 
 def make_training(
-    name: str, *, network: str | None = None, steps: int | None = None, augment: str | None = None,
-    **options: Any,
+    name: str, *, published: bool = False, network: str | None = None, steps: int | None = None,
+    augment: str | None = None, **options: Any,
 ) -> Training:  # fmt: skip
     """Return the training on a named configuration; other names are errors that list the valid.
 
-    `network` is one of NETWORKS[environment], the first by default; `options` are further fields of
-    `Training`.
+    `published` takes network and settings of the published baseline in place of our small ones;
+    `network` is one of NETWORKS[environment]; `options` are further fields of `Training`.
     """
     config = load_train_config(name)
     env, params = config.build()
+    network = network or ("nature" if published else None)
     pictures = len(env.observation_shape) == 3
     known = NETWORKS[config.environment] if pictures else BOARD_NETWORKS
     if network is not None and network not in known:
@@ -112,7 +113,7 @@ def make_training(
         raise InputError(f"--augment is for pictures; {name} shows none")
     cells = {"rows": config.height, "columns": config.width} if network == "tiles" else {}
     module = getattr(networks, network)(env.num_actions, **cells)
-    recipe = ppo.PPOConfig(**RECIPES[config.environment])
+    recipe = ppo.PUBLISHED if published else ppo.PPOConfig(**RECIPES[config.environment])
     settings = recipe if steps is None else dataclasses.replace(recipe, steps=steps)
     task = ppo.Task(env, module, settings, augment)
     return Training(task, params, {"name": name, "digest": config.digest}, network, **options)

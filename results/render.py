@@ -1,6 +1,6 @@
 """Write the tables of results/README.md from the reports beside it: `python results/render.py`.
 
-A table stands between `<!-- pairs: FOLDER -->` (or `axes:`, `doses:`) and `<!-- end -->`.
+A table stands between `<!-- KIND: FOLDER ... -->` and `<!-- end -->`; TABLES names the kinds.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from tabulate import tabulate
 
 from harness import Report, load_report
-from harness.reporting.blocks import interval, label
+from harness.compare import compare
+from harness.reporting.blocks import Block, interval, label, main_block, number, widening
+from harness.reporting.markdown import table
+from harness.statistics import rank_groups
 
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
-TABLE = re.compile(r"<!-- (\w+): ([\w-]+) -->\n.*?<!-- end -->", re.DOTALL)
+TABLE = re.compile(r"<!-- (\w+): ([\w -]+) -->\n.*?<!-- end -->", re.DOTALL)
 
 # Loss of success as a share of the training success, in percent, by axis: what the paper of the
 # published pairs reports (arXiv 2601.14232, table 1), from the best checkpoint of each metric.
@@ -32,72 +34,116 @@ PUBLISHED = {
 }
 
 
-def pairs(report: Report) -> str:
-    """Return one row per pair: success on both sides, the gap, the verdict."""
-    rows = []
-    for result in report.pairs:
-        gap = result.results["success"]
-        rows.append([
-            result.name, f"{gap.train.interval.point:.2f}", f"{gap.heldout.interval.point:.2f}",
-            interval(gap.interval, gap.metric), label(result.verdict),
-        ])  # fmt: skip
-    mean = report.mean["success"]
-    rows.append(["suite mean", "", "", interval(mean.interval, mean.metric), label(report.verdict)])
-    return _table(["pair", "train", "held-out", "gap [95 % interval]", "verdict"], rows)
+def pairs(report: Report) -> Block:
+    """One row per pair, as the report's own table, and the suite mean."""
+    block, mean = main_block(report), report.mean["success"]
+    spread = number(mean.spread, mean.metric)
+    last = ["suite mean", "", "", interval(mean.interval, mean.metric), "", spread]
+    return Block(block.headers, [*block.rows, [*last, label(report.verdict)]], block.alignment)
 
 
-def axes(report: Report) -> str:
-    """Return one row per axis, beside the published loss."""
-    rows = []
-    for axis, mean in report.axes["success"].items():
+def axes(report: Report) -> Block:
+    """One row per axis, the largest gap first, with the places that the seeds leave open."""
+    means, rows = report.axes["success"], []
+    for axis, rank in rank_groups(means).items():
+        mean = means[axis]
         own = [one.results["success"] for one in report.pairs if one.pair.axis == axis]
-        train, heldout = (
-            float(np.mean([getattr(gap, side).interval.point for gap in own]))
-            for side in ("train", "heldout")
-        )
-        share = f"{100 * (train - heldout) / train:.0f} %" if train else "–"
-        published = f"{PUBLISHED[axis]:.0f} %" if axis in PUBLISHED else "–"
+        train = float(np.mean([gap.train.mean for gap in own]))
+        heldout = float(np.mean([gap.heldout.mean for gap in own]))
+        place = str(rank.low) if rank.low == rank.high else f"{rank.low} to {rank.high}"
         rows.append([
-            axis, len(own), f"{train:.2f}", f"{heldout:.2f}", interval(mean.interval, mean.metric),
-            share, published,
+            axis, str(len(own)), f"{train:.2f}", f"{heldout:.2f}",
+            interval(mean.interval, mean.metric), number(mean.spread, mean.metric), place,
+            f"{100 * (train - heldout) / train:.0f} %" if train else "–",
+            f"{PUBLISHED[axis]:.0f} %" if axis in PUBLISHED else "–",
         ])  # fmt: skip
-    headers = ["axis", "pairs", "train", "held-out", "gap [95 % interval]", "loss", "published"]
-    return _table(headers, rows)
+    headers = [
+        "axis", "pairs", "train", "held-out", "gap [95 % interval]", "spread", "place", "loss",
+        "published",
+    ]  # fmt: skip
+    return Block(headers, rows, "lrrrrrrrr")
 
 
-def doses(report: Report) -> str:
-    """Return one row per sweep: the success held out at each dose, and the slope of the gap."""
+def doses(report: Report) -> Block:
+    """One row per sweep: the success held out at each dose, and the slope of the gap."""
     rows = []
     for result in report.pairs:
         gap, curve = result.results["success"], result.doses["success"]
-        train = gap.train.interval.point
         scores = (
-            f"{name}: {train - loss:.2f}"
+            f"{name}: {gap.train.mean - loss:.2f}"
             for name, loss in zip(result.pair.heldout, curve.gaps, strict=True)
         )
-        slope = curve.slope
+        slope, spread = curve.slope, result.spreads["success"]
         text = f"{slope.point:.3g} [{slope.low:.3g}, {slope.high:.3g}]" if slope else "–"
-        rows.append([result.name, " · ".join(scores), text])
-    return _table(["sweep", "success at each dose", "gap per unit of dose"], rows)
+        rows.append([
+            result.name, " · ".join(scores), text,
+            number(spread.value if spread else None, gap.metric), label(result.verdict),
+        ])  # fmt: skip
+    headers = ["sweep", "success at each dose", "gap per unit of dose", "spread", "verdict"]
+    return Block(headers, rows, "llrrl")
 
 
-TABLES: dict[str, Callable[[Report], str]] = {"pairs": pairs, "axes": axes, "doses": doses}
+def widened(report: Report) -> Block:
+    """The widening experiments: narrow and wide training before the same held-out sides."""
+    (block,) = [found for result in report.pairs if (found := widening(result))]
+    return block
+
+
+def agents(first: Report, second: Report) -> Block:
+    """One row per pair: both agents, and how much better the second does held out."""
+    better = compare(second, first)
+    names = [report.policy["name"] for report in (first, second)]
+    rows = []
+    for pair, found in better.pairs.items():
+        row = [pair]
+        for report in (first, second):
+            gap = report[pair].results["success"]
+            row += [number(gap.heldout.mean, gap.metric), interval(gap.interval, gap.metric)]
+        rows.append([*row, interval(found.difference, better.metric), label(second[pair].verdict)])
+    train = compare(second, first, side="train")
+    row = ["training side"]
+    for report in (first, second):
+        row += [number(report.pairs[0].results["success"].train.mean, train.metric), "–"]
+    rows.append([*row, interval(train.mean.difference, train.metric), "–"])
+    row = ["mean over pairs"]
+    for report in (first, second):
+        heldout = float(np.mean([one.results["success"].heldout.mean for one in report.pairs]))
+        mean = report.mean["success"]
+        row += [number(heldout, mean.metric), interval(mean.interval, mean.metric)]
+    verdict = label(second.verdict)
+    rows.append([*row, interval(better.mean.difference, better.metric), verdict])
+    each = [text for name in names for text in (f"{name}: success", f"{name}: gap")]
+    headers = ["held out", *each, f"{names[1]} − {names[0]} [95 %]", f"verdict on {names[1]}"]
+    return Block(headers, rows, "lrrrrrl")
+
+
+def blind(*reports: Report) -> Block:
+    """One row per script that does not look: its scores, and its largest gap."""
+    metrics, rows = ("success", "progress", "return"), []
+    for report in reports:
+        first = report.pairs[0].results
+        scores = [number(first[name].train.mean, first[name].metric) for name in metrics]
+        largest = max(abs(one.results["success"].point or 0.0) for one in report.pairs)
+        rows.append([report.policy["name"], *scores, f"{largest:.2f}", label(report.verdict)])
+    return Block(["script", *metrics, "largest gap", "verdict"], rows, "lrrrrl")
+
+
+TABLES: dict[str, Callable[..., Block]] = {
+    "pairs": pairs, "axes": axes, "doses": doses, "widening": widened, "agents": agents,
+    "blind": blind,
+}  # fmt: skip
 
 
 def rendered(text: str) -> str:
     """Return the text with every table made anew from its report."""
 
     def anew(match: re.Match) -> str:
-        kind, folder = match.groups()
-        return (
-            f"<!-- {kind}: {folder} -->\n{TABLES[kind](load_report(HERE / folder))}\n<!-- end -->"
-        )
+        kind, folders = match.groups()
+        block = TABLES[kind](*(load_report(HERE / folder) for folder in folders.split()))
+        below = "".join(f"\n\n{line}" for line in block.below)
+        return f"<!-- {kind}: {folders} -->\n{table(block)}{below}\n<!-- end -->"
 
     return TABLE.sub(anew, text)
-
-
-def _table(headers: list[str], rows: list[list]) -> str:
-    return tabulate(rows, headers, tablefmt="github", disable_numparse=True)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def render(report: Report) -> str:
     parts += ["  \n".join(lines)]
     parts += [f"- **{line}**" for line in gates(report)]
     for block in blocks(report):
-        parts += [_table(block), *block.below]
+        parts += [table(block), *block.below]
     parts += ["\n".join(f"- {line}" for line in (*next_steps(report), *remarks(report)))]
     parts += [protocol(report), _details(report)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -73,8 +73,8 @@ def _details(report: Report) -> str:
     per_seed, shares = _per_seed(report), _shares(report)
     return "\n\n".join([
         "<details><summary>Per training seed, and gaps as shares</summary>",
-        _table(per_seed),
-        _table(shares),
+        table(per_seed),
+        table(shares),
         f"Suite digest `{report.suite.digest}`. Command: `{report.provenance['command'] or '–'}`",
         "</details>",
     ])  # fmt: skip
@@ -133,7 +133,8 @@ def _collapse(result: PairResult) -> str:
     return f"{facts['collapsed']} of {facts['seeds']} ({facts['rate_up_to']:.0%})"
 
 
-def _table(block: Block) -> str:
+def table(block: Block) -> str:
+    """Return a block as a Markdown table."""
     names = {"l": "left", "r": "right"}
     return tabulate(
         [[_cell(cell) for cell in row] for row in block.rows],

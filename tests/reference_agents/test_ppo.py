@@ -133,6 +133,33 @@ def test_loss_equals_a_case_solved_by_hand():
     batch = seen, jnp.asarray([3.0, 1.0])
     found = jax.jit(ppo.loss, static_argnums=1)(weights, task, batch, 0.1)
     assert found == pytest.approx(policy_loss + 0.5 * value_loss - 0.1 * entropy, rel=1e-5)
+    # Values may move by 2 at most, from 1 to 3 and from 2 to 3; the worse of both errors counts.
+    task = task._replace(config=replace(task.config, value_clip=2.0))
+    value_loss = 0.5 * (max(5 - 4, 4 - 3) ** 2 + (3 - 3) ** 2) / 2
+    found = jax.jit(ppo.loss, static_argnums=1)(weights, task, batch, 0.1)
+    assert found == pytest.approx(policy_loss + 0.5 * value_loss - 0.1 * entropy, rel=1e-5)
+    task = task._replace(config=replace(task.config, value_clip=0.5))
+    value_loss = 0.5 * ((4 - 1.5) ** 2 + (3 - 2.5) ** 2) / 2
+    found = jax.jit(ppo.loss, static_argnums=1)(weights, task, batch, 0.1)
+    assert found == pytest.approx(policy_loss + 0.5 * value_loss - 0.1 * entropy, rel=1e-5)
+
+
+def test_the_learning_rate_falls_to_zero_or_stays():
+    gradient = {"w": jnp.ones(3)}
+    for anneal, last in ((True, 0.0), (False, QUICK.learning_rate)):
+        rule = ppo.optimizer(replace(QUICK, steps=2 * QUICK.batch, anneal=anneal))
+        state = rule.init(gradient)
+        for _ in range(2 * QUICK.updates_per_iteration + 1):
+            change, state = rule.update(gradient, state)
+        assert -change["w"][0] == pytest.approx(last, rel=1e-3)
+
+
+def test_no_floor_leaves_rewards_as_they_are():
+    reward = jnp.asarray([-10.0, -0.1, 0.2])
+    raw = replace(QUICK, reward_floor=None, reward_scale=1.0)
+    np.testing.assert_array_equal(ppo._learned(reward, raw), reward)
+    floored = replace(QUICK, reward_floor=-0.5, reward_scale=2.0)
+    np.testing.assert_allclose(ppo._learned(reward, floored), [-1.0, -0.2, 0.4], rtol=1e-6)
 
 
 def test_minibatches_larger_than_a_rollout_are_refused():

@@ -134,6 +134,16 @@ def test_each_environment_has_its_network_and_others_are_refused():
         training.make_training("puzzle-near-1", network="patch")
 
 
+def test_the_published_baseline_has_the_published_settings():
+    found = training.make_training("base", published=True)
+    config = found.task.config
+    assert found.network == "nature"
+    assert (config.batch, config.iterations, config.updates_per_iteration) == (16_384, 1_526, 24)
+    assert training.make_training("base", published=True, steps=16_384).task.config.iterations == 1
+    with pytest.raises(InputError, match="no network 'nature' for puzzle-near-board"):
+        training.make_training("puzzle-near-board", published=True)
+
+
 def test_what_is_only_held_out_is_never_trained_on(monkeypatch):
     suite = load_suite("hard")
     held_out = next(iter(suite.pairs[0].heldout.values()))
