@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from envs.errors import InputError
-from harness.policies.checkpoint import load_checkpoint, save_policy
+from harness.policies.checkpoint import fingerprint, load_checkpoint, save_policy
 from harness.policies.layout import LAST, choose
 from harness.policies.trainings import Training, trainings_of
 from reference_agents.bundled import CHECKPOINTS
@@ -36,6 +36,8 @@ def rounded(weights: np.ndarray, bits: int = BITS) -> np.ndarray:
 def bundle(training: Training, out: Path) -> Path:
     """Write the last checkpoint of a finished training as `out/<train-config>/seed-<k>/`.
 
+    One that is there already is left as it is: its files would get other names.
+
     Raises:
         InputError: it is no training of ours, or not its last checkpoint.
     """
@@ -44,11 +46,16 @@ def bundle(training: Training, out: Path) -> Path:
     manifest = opened.manifest
     if manifest.get("checkpoint_rule") != "last":
         raise InputError(f"{place}: not the last checkpoint of a finished training")
+    weights = jax.tree.map(rounded, opened.variables["params"])
+    path = out / manifest["train"]["name"] / f"seed-{manifest['seed']}"
+    if path.exists() and load_checkpoint(path).fingerprint == fingerprint(
+        manifest, {"params": weights}
+    ):
+        return path
     with np.load(place / "golden.npz") as golden:
         observations = golden["observations"]
-    path = save_policy(
-        out / manifest["train"]["name"] / f"seed-{manifest['seed']}",
-        jax.tree.map(rounded, opened.variables["params"]), observations=observations,
+    save_policy(
+        path, weights, observations=observations,
         notes={**manifest["notes"], "significant_bits": BITS},
         **{name: manifest[name] for name in _KEPT},
     )  # fmt: skip

@@ -45,6 +45,9 @@ def test_a_bundled_training_is_its_last_checkpoint_with_rounded_weights(tmp_path
     assert new.fingerprint == old.fingerprint, "it was rounded before"
     assert {**new.manifest, "versions": None} == {**old.manifest, "versions": None}
     assert (path / CURVE).read_bytes() == (bundled / CURVE).read_bytes()
+    before = sorted((file, file.stat().st_mtime_ns) for file in path.rglob("*"))
+    bundle.bundle(training, tmp_path / "out")
+    assert sorted((file, file.stat().st_mtime_ns) for file in path.rglob("*")) == before
 
 
 def test_an_unfinished_training_is_not_bundled(tmp_path):
