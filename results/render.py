@@ -1,10 +1,12 @@
 """Write the tables of results/README.md from the reports beside it: `python results/render.py`.
 
-A table stands between `<!-- KIND: FOLDER ... -->` and `<!-- end -->`; TABLES names the kinds.
+A table stands between `<!-- KIND: FOLDER ... -->` and `<!-- end -->`; TABLES names the kinds. One
+more, `trainings: AGENT`, is made from the checkpoints that are bundled.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Callable
@@ -14,9 +16,13 @@ import numpy as np
 
 from harness import Report, load_report
 from harness.compare import compare
+from harness.policies.checkpoint import read_manifest
 from harness.reporting.blocks import Block, interval, label, main_block, number, widening
 from harness.reporting.markdown import table
 from harness.statistics import rank_groups
+from reference_agents.bundled import CHECKPOINTS
+from reference_agents.curve import COLUMNS, LEARNED, read_curve
+from reference_agents.training import CURVE
 
 HERE = Path(__file__).resolve().parent
 README = HERE / "README.md"
@@ -128,10 +134,39 @@ def blind(*reports: Report) -> Block:
     return Block(["script", *metrics, "largest gap", "verdict"], rows, "lrrrrl")
 
 
+def trainings(agent: Path) -> Block:
+    """One row per training configuration of a bundled agent, the seeds in order."""
+    rows = []
+    for folder in sorted(path for path in agent.iterdir() if path.is_dir()):
+        seeds = sorted(folder.glob("seed-*"), key=lambda path: int(path.name.removeprefix("seed-")))
+        ends = [f"{_at_the_end(read_curve(seed / CURVE)):.2f}" for seed in seeds]
+        learned = [read_manifest(seed)["notes"]["learned"]["steps"] for seed in seeds]
+        rows.append([
+            folder.name, str(len(seeds)), ", ".join(ends),
+            ", ".join("never" if steps is None else f"{steps / 1e6:.2f} M" for steps in learned),
+        ])  # fmt: skip
+    headers = ["trained on", "seeds", "success at the end", f"steps to a success of {LEARNED}"]
+    return Block(headers, rows, "lrrr")
+
+
+def _at_the_end(rows: list[list[float]]) -> float:
+    """Return the success of the training episodes that ended in the last tenth of the steps."""
+    steps, episodes, success = (COLUMNS.index(one) for one in ("steps", "episodes", "success"))
+    last = [row for row in rows if row[steps] > 0.9 * rows[-1][steps]]
+    weights = [row[episodes] for row in last]
+    return float(np.average([row[success] for row in last], weights=weights))
+
+
 TABLES: dict[str, Callable[..., Block]] = {
     "pairs": pairs, "axes": axes, "doses": doses, "widening": widened, "agents": agents,
     "blind": blind,
 }  # fmt: skip
+
+
+@functools.cache
+def report(folder: str) -> Report:
+    """Return a recorded report."""
+    return load_report(HERE / folder)
 
 
 def rendered(text: str) -> str:
@@ -139,7 +174,10 @@ def rendered(text: str) -> str:
 
     def anew(match: re.Match) -> str:
         kind, folders = match.groups()
-        block = TABLES[kind](*(load_report(HERE / folder) for folder in folders.split()))
+        if kind == "trainings":
+            block = trainings(CHECKPOINTS / folders)
+        else:
+            block = TABLES[kind](*(report(folder) for folder in folders.split()))
         below = "".join(f"\n\n{line}" for line in block.below)
         return f"<!-- {kind}: {folders} -->\n{table(block)}{below}\n<!-- end -->"
 
