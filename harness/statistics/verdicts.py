@@ -121,6 +121,7 @@ def judge(
     checkpoint = facts["scope"] == "checkpoint"
     if gap.per_seed.size >= 3 and not checkpoint:
         _split_seeds(gap, facts)
+        _nothing_to_lose(gap, facts, success)
     if interval is None and not facts["invalid"]:
         name = "untrained" if facts["untrained"] else "within-noise"
     else:
@@ -261,6 +262,18 @@ def _split_seeds(gap: GapResult | SuiteResult, facts: dict) -> None:
         groups = [[order.index(s) for s in facts[key]] for key in ("dropped_seeds", "held_seeds")]
         turned = gap.metric.sign * train
         facts["training_instability"] = unstable_training(turned, *groups)
+
+
+def _nothing_to_lose(
+    gap: GapResult | SuiteResult, facts: dict, success: Sequence[float] | F64 | None
+) -> None:
+    """Whether every seed that holds up only does so because it has not learned the task."""
+    known = isinstance(gap, GapResult) and success is not None and len(success) == len(gap.seeds)
+    if not known or not facts["held_seeds"]:
+        return
+    scores = dict(zip((int(seed) for seed in gap.seeds), success, strict=True))
+    held = [scores[seed] for seed in facts["held_seeds"]]
+    facts["held_untrained"] = all(score < facts["competence"] for score in held)
 
 
 def _train_scores(gap: GapResult | SuiteResult) -> F64 | None:

@@ -36,7 +36,7 @@ def reason(name: str, facts: dict, show: Show) -> str:
         return (
             f"{fail} {_verb('lose', len(facts['dropped_seeds']))} more than the noise floor and "
             f"the seed spread; {hold} {_verb('stay', len(facts['held_seeds']))} within the noise "
-            "floor."
+            f"floor{', not having learned the task' if facts.get('held_untrained') else ''}."
         )
     if facts["point"] is None:
         return _sentence(facts["no_interval"])
@@ -68,6 +68,11 @@ def next_step(name: str, facts: dict) -> str:
         return (
             "Diagnose training stability first, the failing seeds are also the weakest in "
             "training; do not widen the training range yet."
+        )
+    if name == "seed-dependent" and facts.get("held_untrained"):
+        return (
+            "Make training stable first: the seeds that hold up have not learned the task and have "
+            "nothing to lose."
         )
     steps = {
         "invalid": "Fix the measurement and run it again; no number of this pair can be read.",

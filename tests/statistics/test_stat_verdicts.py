@@ -121,6 +121,17 @@ def test_some_seeds_losing_is_seed_dependent():
     assert "training_instability" not in verdict.flags
 
 
+def test_a_seed_that_never_learned_has_nothing_to_lose():
+    verdict = judged([0.95, 0.0, 0.94, 0.96, 0.92], [0.1, 0.0, 0.1, 0.1, 0.1])
+    assert verdict.name == "seed-dependent"
+    assert verdict.details["held_seeds"] == [1]
+    assert "1 of 5 seeds stays within the noise floor, not having learned" in verdict.reason
+    assert "nothing to lose" in verdict.next_step
+    one_holds = judged([0.95, 0.0, 0.94, 0.96, 0.92], [0.1, 0.0, 0.94, 0.1, 0.1])
+    assert one_holds.name == "seed-dependent"
+    assert "nothing to lose" not in one_holds.next_step
+
+
 def counted(losses, episodes=128, train=None):
     """Success gaps with exact numbers of levels lost per seed, all levels won in training."""
     first = np.ones((len(losses), episodes))
