@@ -140,13 +140,15 @@ def trainings(agent: Path) -> Block:
     for folder in sorted(path for path in agent.iterdir() if path.is_dir()):
         seeds = sorted(folder.glob("seed-*"), key=lambda path: int(path.name.removeprefix("seed-")))
         ends = [f"{_at_the_end(read_curve(seed / CURVE)):.2f}" for seed in seeds]
-        learned = [read_manifest(seed)["notes"]["learned"]["steps"] for seed in seeds]
+        manifests = [read_manifest(seed) for seed in seeds]
+        learned = [one["notes"]["learned"]["steps"] for one in manifests]
         rows.append([
-            folder.name, str(len(seeds)), ", ".join(ends),
+            folder.name, str(len(seeds)), f"{max(one['steps'] for one in manifests) / 1e6:.1f} M",
+            ", ".join(ends),
             ", ".join("never" if steps is None else f"{steps / 1e6:.2f} M" for steps in learned),
         ])  # fmt: skip
-    headers = ["trained on", "seeds", "success at the end", f"steps to a success of {LEARNED}"]
-    return Block(headers, rows, "lrrr")
+    headers = ["trained on", "seeds", "steps", "success at the end", f"steps to {LEARNED}"]
+    return Block(headers, rows, "lrrrr")
 
 
 def _at_the_end(rows: list[list[float]]) -> float:
