@@ -291,7 +291,7 @@ def _envelope(options: argparse.Namespace, suite, settings, env) -> int:
     from harness.run import run
 
     reports = []
-    for step in checkpoint_steps(options.policy):
+    for step in checkpoint_steps(options.policy, suite.training_sides):
         policies = load_named(options, suite, env, step)
         out = options.out and options.out / f"step-{step}"
         with ConsoleWatcher(suite, settings) as watcher:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from harness.policies.checkpoint import (
     rules_of,
 )
 from harness.policies.fitting import Misfit, fit, part_at, whole_or_params
-from harness.policies.layout import LAST, Step, choose
+from harness.policies.layout import LAST, Step, choose, step_at
 from harness.policies.settling import settle
 from harness.policies.trainings import Training
 from harness.policies.weights import add_leaves, digest_of, leaves_of, read_weights
@@ -77,7 +78,7 @@ def load_policy(training: Training, request: Request, name: str) -> Policy:
         InputError: nothing complete is there; nothing says what code the weights belong to; they do
             not fit it.
     """
-    step, passed_over = choose(training.place, request.step)
+    step, passed_over = choose(training.place, _wanted(training.place, request.step))
     for one in passed_over:
         request.note(f"{one.place}: skipped, {one.problem}")
     if step.form == "policy" and request.apply is None:
@@ -92,9 +93,16 @@ def load_policy(training: Training, request: Request, name: str) -> Policy:
     return one if one.seed is not None else replace(one, seed=training.seed)
 
 
-def trained_on(training: Training, number: int | str) -> Mapping[str, Any]:
-    """Return what the manifest says a checkpoint was trained on; without one, nothing."""
-    step, _ = choose(training.place, number)
+def _wanted(place: Path, number: int | str) -> int | str:
+    """A lone checkpoint that is named after no step is the one that its manifest says."""
+    alone = step_at(place)
+    named = alone is None or alone.form != "policy" or alone.number is not None
+    return number if named or read_manifest(place).get("steps") != number else LAST
+
+
+def trained_on(training: Training) -> Mapping[str, Any]:
+    """Return what the manifest of the last checkpoint says it was trained on, if it has one."""
+    step, _ = choose(training.place, LAST)
     return read_manifest(step.place).get("train", {}) if step.form == "policy" else {}
 
 

@@ -179,7 +179,7 @@ def _nothing_there(path: Path) -> str:
 
 def _from_places(name: str, trainings: Sequence[Training], request: Request) -> PolicySet:
     groups: dict[str | None, list[Policy]] = {}
-    for training in _needed(trainings, request):
+    for training in _needed(trainings, request.sides):
         one = load_policy(training, request, name)
         if one.origin.get("checkpoint_rule") == ON_HELDOUT:
             raise InputError(
@@ -194,14 +194,16 @@ def _from_places(name: str, trainings: Sequence[Training], request: Request) -> 
     return PolicySet(name, ordered)
 
 
-def _needed(trainings: Sequence[Training], request: Request) -> Sequence[Training]:
+def _needed(
+    trainings: Sequence[Training], sides: Mapping[str, str] | None
+) -> Sequence[Training]:  # fmt: skip
     """Leave out, unopened, what was trained for none of the sides; nothing, if that were all."""
-    if request.sides is None:
+    if sides is None:
         return trainings
-    names, digests = set(request.sides), {None, *request.sides.values()}
+    names, digests = set(sides), {None, *sides.values()}
     needed = []
     for training in trainings:
-        train = trained_on(training, request.step)
+        train = trained_on(training)
         name = train.get("name") or training.configuration
         if name in names or train.get("digest") in digests:
             needed.append(training)
@@ -231,8 +233,10 @@ def place_of(text: str) -> str:
     return str(own_attribute(BUNDLED[name])()) if bundled else text
 
 
-def checkpoint_steps(source: str) -> list[int]:
+def checkpoint_steps(source: str, sides: Mapping[str, str] | None = None) -> list[int]:
     """Return the steps at which every training in a folder (or "builtin:ppo") has a checkpoint.
+
+    `sides` as for `load_policies`: what is not needed for them does not count.
 
     Raises:
         InputError: not a folder of checkpoints, or no step that all of them have.
@@ -240,7 +244,8 @@ def checkpoint_steps(source: str) -> list[int]:
     root = place_of(source)
     if not Path(root).expanduser().exists() and not is_pattern(root):
         raise InputError(_nothing_there(Path(source)))
-    trainings = [_steps_of(training.place) - {None} for training in trainings_of(root)]
+    needed = _needed(trainings_of(root), sides)
+    trainings = [_steps_of(training.place) - {None} for training in needed]
     shared = sorted(set.intersection(*trainings)) if trainings else []
     if not shared:
         raise InputError(f"{source}: no step at which every training has a checkpoint")

@@ -157,6 +157,18 @@ def test_only_what_the_sides_need_is_opened(tmp_path):
             found(**sides)
 
 
+def test_a_step_is_asked_only_of_what_is_needed(tmp_path):
+    for name, steps in (("base", 10), ("longer", 20)):
+        path = tmp_path / name / "seed-0"
+        save(path, train={"name": name, "digest": name}, steps=steps)
+    with pytest.raises(InputError, match="no step at which every training"):
+        checkpoint_steps(str(tmp_path))
+    sides = {"base": "base"}
+    assert checkpoint_steps(str(tmp_path), sides) == [10]
+    (one,) = load_policies(str(tmp_path), env=None, sides=sides, step=10)
+    assert one.steps == 10
+
+
 def test_two_policies_with_one_training_seed_are_refused(tmp_path):
     for folder in ("seed-1", "seed-2"):
         save(tmp_path / folder, seed=1)
