@@ -54,7 +54,8 @@ def plot_curves(path: Path, curves: dict[str, Sequence[Sequence[float]]], title:
         panel.set(xlabel="million steps", ylabel=f"{name} of training episodes")
         panel.grid(alpha=0.3)
     axes[0].set_ylim(-0.02, 1.02)
-    if min(row[COLUMNS.index("return")] for rows in curves.values() for row in rows) < -300:
+    returns = [row[COLUMNS.index("return")] for rows in curves.values() for row in rows]
+    if min(returns, default=0) < -300:
         axes[1].set_yscale("symlog", linthresh=100)  # the first losses dwarf all that is learned
     axes[0].legend()
     figure.suptitle(title)

@@ -120,6 +120,12 @@ def test_the_first_row_at_the_level_is_when_a_training_has_learned():
     assert (never["steps"], never["censored_at"]) == (None, 300)
 
 
+def test_a_training_in_which_no_episode_ended_has_an_empty_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    assert curve.plot_curves(tmp_path / "curve.png", {"base seed 0": []}, "ppo")
+    assert (tmp_path / "curve.png").stat().st_size > 0
+
+
 def test_a_suite_names_its_training_configurations():
     assert sides.configurations(None, "hard") == ["base"]
     assert sides.configurations(None, "widening") == ["base", "colors-5"]
