@@ -46,11 +46,12 @@ def test_our_own_checkpoint_needs_nothing_more(tmp_path):
     from reference_agents.bundled import ppo
 
     assert "--policy builtin:ppo --suite hard" in describe("builtin:ppo")
-    text = describe(str(ppo()))
+    place = ppo() / "base"
+    text = describe(str(place))
     assert "5 trainings" in text
     assert "factory      reference_agents.networks:patch" in text
-    assert f"next         python -m harness.evaluate --policy {ppo()} --suite hard" in text
-    (first, *_) = load_policies(str(ppo()), env=None)
+    assert f"next         python -m harness.evaluate --policy {place} --suite hard" in text
+    (first, *_) = load_policies(str(place), env=None)
     assert f"fingerprint  {first.fingerprint}" in text
 
 
