@@ -18,6 +18,7 @@ import numpy as np
 from envs.errors import InputError
 from harness.policies.checkpoint import fingerprint, load_checkpoint, save_policy
 from harness.policies.layout import LAST, choose
+from harness.policies.sources import BUNDLED
 from harness.policies.trainings import Training, trainings_of
 from reference_agents.bundled import CHECKPOINTS
 from reference_agents.training import CURVE
@@ -70,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
         description="Bundle the last checkpoints of finished trainings with the project.",
     )
     parser.add_argument("trainings", help="the --out of reference_agents.train")
-    parser.add_argument("agent", help="name of the folder in reference_agents/checkpoints/")
+    parser.add_argument("agent", choices=BUNDLED, help="which built-in policy they are")
     arguments = parser.parse_args(argv)
     try:
         for training in trainings_of(arguments.trainings):
